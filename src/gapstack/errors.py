@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -48,6 +49,19 @@ class DataError(GapstackError, ValueError):
     def at(self, place: Place) -> DataError:
         """The same error with a place."""
         return DataError(self.problem, place=place, expected=self.expected, remedy=self.remedy)
+
+
+@contextmanager
+def located(place: Place, expected: str = "") -> Iterator[None]:
+    """Give a place to a DataError of the block that has none, and turn a ValueError into a DataError there."""
+    try:
+        yield
+    except DataError as problem:
+        if problem.place:
+            raise
+        raise problem.at(place) from None
+    except ValueError as problem:
+        raise DataError(str(problem), place=place, expected=expected) from None
 
 
 class DamageError(DataError):

@@ -40,17 +40,17 @@ BAD_GAP = {
     "no header": (gap_row().encode() + b"\n", 1, 1, "header"),
     "column missing": (gap(GOOD, header=HEADER.replace("\tURL", "")), 1, 11, "URL"),
     "column extra": (gap(GOOD, header=HEADER + "\tNote"), 1, 12, "Note"),
-    "commas": (gap(GOOD, header=HEADER.replace("\t", ",")), 1, 1, "commas"),
+    "commas": (gap(GOOD, header=HEADER.replace("\t", ",")), 1, 1, "with tabs"),
     "byte-order mark": (b"\xef\xbb\xbf" + gap(GOOD), 1, 1, "mark"),
     "UTF-16": ("\ufeff".encode("utf-16-le") + gap(GOOD).decode().encode("utf-16-le"), 1, 1, "UTF-16"),
-    "CRLF": (gap(GOOD).replace(b"\n", b"\r\n"), 1, 11, "CRLF"),
+    "CRLF": (gap(GOOD).replace(b"\n", b"\r\n"), 1, "URL", "CRLF"),
     "CRLF in one row": (gap(GOOD, gap_row(ID="r2") + "\r"), 3, "URL", "CRLF"),
     "return inside": (gap(GOOD, gap_row(ID="r\r2")), 3, "ID", "carriage return"),
     "NUL": (gap(GOOD, gap_row(ID="r2", Text=TEXT + "\0")), 3, "Text", "NUL"),
     "Latin-1": (gap(GOOD, gap_row(ID="r2", Text=TEXT + "+")).replace(b"+", b"\xe9"), 3, "Text", "0xE9"),
     "cell missing": (gap(GOOD, gap_row(ID="r2", URL=None)), 3, "URL", "10 cells"),
     "cell extra": (gap(GOOD, gap_row(ID="r2", Text=TEXT + "\tand")), 3, 12, "12 cells"),
-    "empty line": (gap(GOOD, "", gap_row(ID="r2")), 3, None, "empty"),
+    "empty line": (gap(GOOD, "", gap_row(ID="r2")), 3, "Text", "1 cells"),
     "id empty": (gap(GOOD, gap_row(ID=" ")), 3, "ID", "empty"),
     "id twice": (gap(GOOD, gap_row(ID="r2"), GOOD), 4, "ID", "line 2"),
     "offset off by one": (gap(gap_row(A_offset="1")), 2, "A-offset", "at 0"),
@@ -70,7 +70,7 @@ BAD_GAP = {
 SUBMISSION = b"ID,A,B,NEITHER\n"
 BAD_SUBMISSION = {
     "header": (b"id,A,B,C\nr1,1,0,0\n", 1, 4, "'C'"),
-    "tabs": (b"ID\tA\tB\tNEITHER\nr1\t1\t0\t0\n", 1, 1, "tabs"),
+    "tabs": (b"ID\tA\tB\tNEITHER\nr1\t1\t0\t0\n", 1, 1, "with commas"),
     **{
         f"number {number}": (SUBMISSION + f"r1,.1,{number},.2\n".encode(), 2, "B", "finite number from 0")
         for number in ("nan", "1e999", "-0.1", "half", "1_0", "")
@@ -165,7 +165,7 @@ def test_quarantine_is_no_way_round_a_file_that_is_wrong_as_a_whole(tmp_path):
     read_gap(path, quarantine=Quarantine(tmp_path))
     assert list(tmp_path.iterdir()) == [path], "a good file leaves no quarantine"
     path.write_bytes(gap(gap_row(A_offset="5"), gap_row(ID="")))
-    with pytest.raises(DataError, match="none of 2 rows") as caught:
+    with pytest.raises(DataError, match="A-offset") as caught:
         read_gap(path, quarantine=Quarantine(tmp_path))
     assert caught.value.place.line == 2
 

@@ -130,7 +130,7 @@ GOOD = "ID,A,B,NEITHER\nrow-0,0.8,0.1,0.1\nrow-1,0.1,0.8,0.1\nrow-2,0.2,0.2,0.6\
         (GOOD.replace("row-0", "x").replace("row-1", "row-0").replace("x", "row-1"), False, ["order"]),
         (GOOD.replace("ID,A,B", "id,a,b"), True, ["header"]),
         (GOOD.replace(",NEITHER", ""), True, ["header"]),
-        (GOOD.replace(",", "\t"), True, ["tab"]),
+        (GOOD.replace(",", "\t"), True, ["commas"]),
         ("\ufeff" + GOOD, True, ["byte-order mark"]),
         ("", True, ["is empty"]),
         (GOOD.replace("row-2", "row-1"), True, ["line 4", "not in the file (row-2)"]),

@@ -27,7 +27,7 @@ from gapstack.audits.suite import (
 )
 from gapstack.data import Corpus, Gender, Label
 from gapstack.data.cells import read_text
-from gapstack.data.extra import conll, mined, pages, schemas
+from gapstack.data.extra import conll, mined, sentences
 from gapstack.data.extra.extra_corpus import ExtraRows
 from gapstack.data.sources import file_of
 from gapstack.display.render import Cell, Column
@@ -139,26 +139,26 @@ def _rewriting(name: str) -> str:
 
 
 KNOWREF = TwoNames(
-    "knowref", "KnowRef", "Emami et al. 2019", "knowref", "knowref", partial(pages.read_knowref, "test")
+    "knowref", "KnowRef", "Emami et al. 2019", "knowref", "knowref", partial(sentences.read_knowref, "test")
 )
 DPR = TwoNames(
     *("dpr", "Definite Pronoun Resolution, test", "Rahman and Ng 2012", "dpr", "dpr-test"),
-    partial(schemas.read_dpr, "test"),
+    partial(sentences.read_dpr, "test"),
     'its "they" are mostly groups',
 )
 WSC273 = TwoNames(
     *("wsc273", "Winograd schemas (WSC273)", "Levesque et al. 2012", "wsc", "wsc273"),
-    schemas.read_wsc273,
+    sentences.read_wsc273,
     "the copy's pronouns are blanked; they are filled in where both candidates are first names of one gender",
 )
 WINOGRANDE = TwoNames(
     *("winogrande", "WinoGrande, development", "Sakaguchi et al. 2020", "winogrande", "winogrande-dev"),
-    schemas.read_winogrande_development,
+    sentences.read_winogrande_development,
     "blanks are filled with a pronoun where both candidates are first names of one gender",
 )
 MAP = TwoNames(
     *("map", "MAP, Maybe Ambiguous Pronoun", "Cao and Daumé 2020", "gicoref-map", "map"),
-    partial(pages.read_map, rewritten=True),
+    partial(sentences.read_map, rewritten=True),
     "each snippet as written and with cues of gender rewritten (pro: pronouns, ent: names, lex: nouns, addr: titles)",
     _rewriting,
 )

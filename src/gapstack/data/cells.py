@@ -7,6 +7,7 @@ wrong number of cells, the reader's own checks) stops it too, unless a :class:`Q
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,7 +15,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gapstack.errors import DataError, Place, shown
+from gapstack.errors import DataError, Place, located, shown
 from gapstack.files import atomic_path, open_bytes, read_bytes
 
 T = TypeVar("T")
@@ -104,19 +105,21 @@ def stream_table(
     path, columns, is_empty = Path(path), layouts[0], True
     rejected: list[tuple[DataError, bytes]] = []
     for number, raw in enumerate(iter_lines(path), start=1):
-        if header and number == 1:
-            columns = _match_header(Row(path, 1, (), _split(path, 1, (), raw, separator)), layouts, separator)
-            continue
         try:
-            row = Row(path, number, columns, _split(path, number, columns, raw, separator))
-            if len(row.cells) != len(columns):
-                at = columns[len(row.cells)] if len(row.cells) < len(columns) else len(columns) + 1
-                expected = f"{len(columns)} cells ({', '.join(columns)})"
-                remedy = "Look for a line break or separator inside a cell"
-                raise row.error(at, f"the row has {len(row.cells)} cells", expected=expected, remedy=remedy)
-            value = parse(row)
+            with located(Place(path, number)):
+                cells = _split(Row(path, number, columns, ()), raw, separator)
+                row = Row(path, number, columns, cells)
+                if header and number == 1:
+                    columns = _match_header(row, layouts, separator)
+                    continue
+                if len(cells) != len(columns):
+                    at = columns[len(cells)] if len(cells) < len(columns) else len(columns) + 1
+                    expected = f"{len(columns)} cells ({', '.join(columns)})"
+                    remedy = "Look for a line break or separator inside a cell"
+                    raise row.error(at, f"the row has {len(cells)} cells", expected=expected, remedy=remedy)
+                value = parse(row)
         except DataError as error:
-            if quarantine is None:
+            if quarantine is None or (header and number == 1):
                 raise
             rejected.append((error, raw))
             continue
@@ -125,14 +128,10 @@ def stream_table(
     if quarantine is not None:
         quarantine.put(path, rejected)
     if is_empty:
-        place, problem = Place(path, 1), "has a header and no rows"
-        if rejected:
-            first = rejected[0][0]
-            place, problem = (
-                first.place or place,
-                f"none of {len(rejected)} rows is good; the first: {first.problem}",
-            )
-        raise DataError(problem, place=place, expected="at least one good row after the header")
+        nothing = DataError(
+            "has a header and no rows", place=Place(path, 1), expected="rows after the header"
+        )
+        raise rejected[0][0] if rejected else nothing
 
 
 def iter_lines(path: Path) -> Iterator[bytes]:
@@ -214,37 +213,28 @@ def _match_header(row: Row, layouts: Sequence[Columns], separator: str) -> Colum
             return layout
     nearest = min(layouts, key=lambda layout: abs(len(layout) - len(normal)))
     pairs = enumerate(zip_longest(normal, nearest), start=1)
-    at, name = next((at, name) for at, (cell, name) in pairs if name is None or cell != name.lower())
+    at = next(at for at, (cell, name) in pairs if name is None or cell != name.lower())
     problem = f"the header has {row.cells[at - 1][:40]!r}" if at <= len(normal) else "the header ends here"
-    other, word = (",", "commas") if separator == "\t" else ("\t", "tabs")
-    if len(normal) == 1 and other in normal[0]:
-        problem = f"cells are separated by {word}"
-    raise row.error(at, problem, expected=f"{name or 'nothing'!r} of the header {', '.join(nearest)}")
+    marks = "commas" if separator == "," else "tabs"
+    raise row.error(at, problem, expected=f"the header {', '.join(nearest)}, with {marks} between")
 
 
-def _split(path: Path, number: int, columns: Columns, raw: bytes, separator: str) -> Sequence[str]:
-    """Decode and split one line; an error names the column of the first bad byte."""
-    text = problem = remedy = ""
-    at = -1
+def _split(row: Row, raw: bytes, separator: str) -> Sequence[str]:
+    """Cells of one line; the error of the empty ``row`` names the column of the first bad byte."""
+    bad = re.search(rb"[\r\0]", raw)
     try:
-        text = raw.decode("utf-8")
+        if bad is None:
+            text = raw.decode("utf-8")
+            return next(csv.reader([text], strict=True)) if separator == "," else text.split(separator)
+        at, problem = (
+            bad.start(),
+            "a NUL" if bad[0] == b"\0" else "a carriage return, as in the CRLF of Windows",
+        )
     except UnicodeDecodeError as invalid:
         at, problem = invalid.start, f"byte 0x{raw[invalid.start]:02X} is not UTF-8"
-    if not raw:
-        raise DataError("the line is empty", place=Place(path, number), expected=f"{len(columns)} cells")
-    if "\r" in text:
-        at, problem = raw.index(b"\r"), "a carriage return, as in the CRLF of Windows"
-        remedy = r"Convert the file, for example with: sed -i 's/\r$//' FILE"
-    elif "\0" in text:
-        at, problem = raw.index(b"\0"), "there is a NUL character"
-    elif separator == "," and '"' in text:
-        try:
-            return next(csv.reader([text], strict=True))
-        except csv.Error as broken:
-            at, problem = raw.index(b'"'), f"a quoted cell is broken ({broken})"
-    if not problem:
-        return text.split(separator)
+    except csv.Error as broken:
+        at, problem = raw.find(b'"'), f"a quoted cell is broken ({broken})"
     position = raw[:at].count(separator.encode())
-    column = columns[position] if position < len(columns) else position + 1
+    column = row.columns[position] if position < len(row.columns) else position + 1
     expected = "text in UTF-8, one row a line, ended by a line feed alone"
-    raise DataError(problem, place=Place(path, number, column), expected=expected, remedy=remedy)
+    raise row.error(column, problem, expected=expected, remedy=r"Convert it: sed -i 's/\r$//' FILE")

@@ -79,24 +79,28 @@ def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
     unique = _unique_ids()
 
     def parse(row: Row) -> Example:
-        if row["Pronoun"].lower() not in GENDER_BY_FORM:
-            expected = f"one of {', '.join(GENDER_BY_FORM)}"
-            raise row.error("Pronoun", f"{row['Pronoun']!r} is not a known pronoun", expected=expected)
-        pronoun, a, b = (span_at(row, name, row["Text"]) for name in ("Pronoun", "A", "B"))
-        label = None
-        if "A-coref" in row.columns:
-            coreferent = [row["A-coref"].lower(), row["B-coref"].lower()]
-            if coreferent not in (["true", "false"], ["false", "true"], ["false", "false"]):
-                column = "A-coref" if coreferent[0] not in {"true", "false"} else "B-coref"
-                problem = f"the labels are {row['A-coref']!r} and {row['B-coref']!r}"
-                raise row.error(column, problem, expected="TRUE or FALSE, at most one TRUE")
-            label = Label([*coreferent, "true"].index("true"))
-        try:
-            return Example(unique(row), row["Text"], pronoun, a, b, row["URL"] or None, label)
-        except DataError as problem:  # the mentions overlap
-            raise problem.at(problem.place or Place(row.file, row.line)) from None
+        example = example_of(row)
+        unique(row)
+        return example
 
     return stream_table(path, _GAP_LAYOUTS, parse, quarantine=quarantine)
+
+
+def example_of(row: Row) -> Example:
+    """The example of a row of GAP's or Kaggle's columns; DataError if it is not one."""
+    if row["Pronoun"].lower() not in GENDER_BY_FORM:
+        expected = f"one of {', '.join(GENDER_BY_FORM)}"
+        raise row.error("Pronoun", f"{row['Pronoun']!r} is not a known pronoun", expected=expected)
+    pronoun, a, b = (span_at(row, name, row["Text"]) for name in ("Pronoun", "A", "B"))
+    label = None
+    if "A-coref" in row.columns:
+        coreferent = [row["A-coref"].lower(), row["B-coref"].lower()]
+        if coreferent not in (["true", "false"], ["false", "true"], ["false", "false"]):
+            column = "A-coref" if coreferent[0] not in {"true", "false"} else "B-coref"
+            problem = f"the labels are {row['A-coref']!r} and {row['B-coref']!r}"
+            raise row.error(column, problem, expected="TRUE or FALSE, at most one TRUE")
+        label = Label([*coreferent, "true"].index("true"))
+    return Example(row["ID"], row["Text"], pronoun, a, b, row["URL"] or None, label)
 
 
 def span_at(row: Row, name: str, text: str) -> Span:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from gapstack.data.corpus import Corpus
 from gapstack.data.datasets import DATASETS
-from gapstack.data.extra import conll, mined, pages, schemas
+from gapstack.data.extra import conll, mined, sentences
 from gapstack.data.extra.extra_corpus import ExtraCorpus, ExtraRows
 from gapstack.errors import DataError
 from gapstack.registry import Registry
@@ -35,7 +35,7 @@ class ExtraSource:
 
 def _read_dpr(data: Path | None, into: ExtraRows) -> None:
     for split in ("train", "test"):
-        schemas.read_dpr(split, data, into)
+        sentences.read_dpr(split, data, into)
 
 
 def _mine(name: str, data: Path | None, into: ExtraRows) -> None:
@@ -52,16 +52,18 @@ EXTRA: Registry[ExtraSource] = Registry(
     "extra corpus",
     {
         "dpr": ExtraSource("dpr", _read_dpr, ("dpr-test",)),
-        "dpr-train": ExtraSource("dpr", partial(schemas.read_dpr, "train"), ()),
-        "winogender": ExtraSource("winogender", pages.read_winogender, ("winogender", "winopron")),
-        "winobias": ExtraSource("winobias", partial(pages.read_winobias, "current"), _WINOBIAS),
-        "winobias-original": ExtraSource("winobias", partial(pages.read_winobias, "original"), _WINOBIAS),
-        "knowref": ExtraSource("knowref", partial(pages.read_knowref, "test"), ("knowref",)),
-        "knowref-train": ExtraSource("knowref", partial(pages.read_knowref, "train"), (), *_KNOWREF_TRAIN),
-        "map": ExtraSource("gicoref-map", pages.read_map, ("map",)),
-        "wsc273": ExtraSource("wsc", schemas.read_wsc273, _WINOGRAD, also=("names",)),
-        "winogrande": ExtraSource("winogrande", schemas.read_winogrande, (), also=("names",)),
-        "neither-attree": ExtraSource("neither-attree", pages.read_neither_attree, ("gap-test",)),
+        "dpr-train": ExtraSource("dpr", partial(sentences.read_dpr, "train"), ()),
+        "winogender": ExtraSource("winogender", sentences.read_winogender, ("winogender", "winopron")),
+        "winobias": ExtraSource("winobias", partial(sentences.read_winobias, "current"), _WINOBIAS),
+        "winobias-original": ExtraSource("winobias", partial(sentences.read_winobias, "original"), _WINOBIAS),
+        "knowref": ExtraSource("knowref", partial(sentences.read_knowref, "test"), ("knowref",)),
+        "knowref-train": ExtraSource(
+            "knowref", partial(sentences.read_knowref, "train"), (), *_KNOWREF_TRAIN
+        ),
+        "map": ExtraSource("gicoref-map", sentences.read_map, ("map",)),
+        "wsc273": ExtraSource("wsc", sentences.read_wsc273, _WINOGRAD, also=("names",)),
+        "winogrande": ExtraSource("winogrande", sentences.read_winogrande, (), also=("names",)),
+        "neither-attree": ExtraSource("neither-attree", sentences.read_neither_attree, ("gap-test",)),
         "litbank": ExtraSource("corpora", partial(_mine, "litbank"), ("litbank",), *_LITBANK),
         "gum": ExtraSource("corpora", partial(_mine, "gum"), ("gum", "ontogum"), *_GUM),
     },

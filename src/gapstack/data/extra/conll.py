@@ -17,7 +17,7 @@ from typing import NamedTuple
 from gapstack.data.cells import decode
 from gapstack.data.example import Span
 from gapstack.data.sources import file_of
-from gapstack.errors import DataError, Place
+from gapstack.errors import DataError, Place, located
 from gapstack.files import read_bytes
 
 _BRACKETS = re.compile(r"\(([^()|]+)\)|\(([^()|]+)|([^()|]+)\)|\|")
@@ -80,26 +80,19 @@ CORPORA = {
 
 
 def read_corpus(name: str, data: Path | None = None) -> Iterator[ConllDocument]:
-    """Read the documents of one of :data:`CORPORA`; errors as of :func:`read_tar`, DataNotFoundError if missing."""
+    """Read the documents of one of :data:`CORPORA`; DataError if its archive is damaged, DataNotFoundError without."""
     archive, folder, columns, token = CORPORA[name]
-    return read_tar(file_of("corpora", archive, data), folder, columns=columns, token=token)
-
-
-def read_tar(path: Path, folder: str, columns: int, token: int) -> Iterator[ConllDocument]:
-    """Read the ``.conll`` files in a folder of a tar archive; DataError if it is damaged or has none."""
-    packed = io.BytesIO(read_bytes(path))
-    try:
-        with tarfile.open(fileobj=packed, mode="r:") as archive:
-            members = {member.name.removeprefix("./"): member for member in archive if member.isreg()}
-            names = sorted(name for name in members if name.startswith(folder) and name.endswith(".conll"))
-            blobs = {name: archive.extractfile(members[name]).read() for name in names}  # type: ignore[union-attr]
-    except tarfile.TarError as problem:
-        expected = "a complete tar.xz"
-        raise DataError(f"cannot be unpacked ({problem})", place=Place(path), expected=expected) from problem
-    if not blobs:
-        raise DataError(f"has no {folder}*.conll", place=Place(path), expected="the corpus's archive")
-    for name, blob in blobs.items():
-        yield from parse(decode(blob, path / name), path / name, columns, token)
+    path = file_of("corpora", archive, data)
+    with located(Place(path), "the corpus's archive"):
+        try:
+            with tarfile.open(fileobj=io.BytesIO(read_bytes(path)), mode="r:") as packed:
+                files = sorted((one.name.removeprefix("./"), one) for one in packed if one.isreg())
+                blobs = {file: packed.extractfile(one).read() for file, one in files}  # type: ignore[union-attr]
+        except tarfile.TarError as problem:
+            raise ValueError(f"cannot be unpacked ({problem})") from None
+    for file, blob in blobs.items():
+        if file.startswith(folder) and file.endswith(".conll"):
+            yield from parse(decode(blob, path / file), path / file, columns, token)
 
 
 def parse(text: str, path: Path, columns: int, token: int) -> Iterator[ConllDocument]:
@@ -114,22 +107,23 @@ def parse(text: str, path: Path, columns: int, token: int) -> Iterator[ConllDocu
     number = 0
     try:
         for number, line in enumerate(text.split("\n"), start=1):  # noqa: B007 (errors name it)
-            marker = _MARKER.match(line) if line.startswith("#") else None
-            if marker is not None and marker[1] == "begin":
-                if document is not None:
-                    raise ValueError("a document begins in another")
-                title = re.sub(r"[()]|;.*", "", line[marker.end() :]).strip()
-                document, opened, breaks = ConllDocument(title or path.stem), {}, []
-            elif document is None:
-                if line and not line.isspace():
+            marker = _MARKER.match(line)
+            if marker and (marker[1] == "begin") != (document is None):
+                raise ValueError(
+                    f"a document {marker[1]}s {'in another' if document else 'that did not begin'}"
+                )
+            if document is None:
+                if marker:
+                    title = re.sub(r"[()]|;.*", "", line[marker.end() :]).strip()
+                    document, opened, breaks = ConllDocument(title or path.stem), {}, []
+                elif line.strip():
                     raise ValueError(f"the line {line[:40]!r} is outside a document")
-            elif marker is not None:
-                unclosed = [cluster for cluster, starts in opened.items() if starts]
-                if unclosed:
+            elif marker:
+                if unclosed := [cluster for cluster, starts in opened.items() if starts]:
                     raise ValueError(f"the document ends with {unclosed} open")
                 yield _finished(document, breaks)
                 document = None
-            elif not line or line.isspace():
+            elif not line.strip():
                 breaks.append(len(document.tokens))
             else:
                 cells = line.split("\t")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -91,13 +91,6 @@ class Source:
             and core != ["I"]
         )
 
-    def pronouns(self, forms: Container[str] = _GAP_FORMS) -> list[GoldMention]:
-        """Mentions that are one of these forms, by default GAP's five pronouns."""
-        tokens = self.document.tokens
-        return [
-            m for m in self.document.mentions if m.end == m.start + 1 and tokens[m.start].lower() in forms
-        ]
-
     def window(self, at: int, words: int) -> range | None:
         """The sentence of token ``at`` and its neighbours that fit into ``words`` tokens; None if it does not."""
         last = first = self.sentence_of[at]
@@ -111,51 +104,46 @@ class Source:
         return range(sentences[first].start, sentences[last].stop)
 
 
+Pair = tuple[GoldMention, GoldMention]
+"""Two name mentions, the first before the second."""
+
+
 def mine(
     documents: Iterable[ConllDocument],
     into: ExtraRows,
     *,
     prefix: str,
     prior: tuple[float, float, float] = GAP_PRIOR,
-    seed: int = 0,
     words: int = 150,
 ) -> None:
-    """Make at most one row of each pronoun of the documents.
+    """Make at most one row of each of GAP's pronouns in the documents.
 
     The antecedent is the nearest name mention of the pronoun's cluster before it, or else after it. The distractor is
     the nearest name mention of another person without evidence of another gender, which shares no word with the
     antecedent. NEITHER rows have two distractors. No two rows have the same two name mentions. Windows have at most
-    ``words`` tokens. Rows are dropped at
-    random until the shares of A, B and NEITHER are those of ``prior``.
+    ``words`` tokens. Rows are dropped at random until the shares of A, B and NEITHER are those of ``prior``.
     """
-    shares = np.asarray(prior, dtype=np.float64)
-    rng = np.random.default_rng(seed)
+    shares, rng = np.asarray(prior, dtype=np.float64), np.random.default_rng(0)
     examples: list[Example] = []
     counts = np.zeros(3)
     used: set[tuple[str, int, int]] = set()
-    for document in documents:
-        source = Source(document)
-        for mention in source.pronouns():
-            options = _options(source, mention, words, into)
-            fresh = {
-                label: [pair for pair in pairs if (document.name, pair[0].start, pair[1].start) not in used]
-                for label, pairs in options.items()
-            }
-            # the label that lacks most rows takes this one
-            candidates = sorted(
-                (label for label, pairs in fresh.items() if pairs and shares[label] > 0),
-                key=lambda label: counts[label] - shares[label] * (counts.sum() + 1),
-            )
-            if not candidates:
-                if any(options.values()):
-                    into.skip("another row has its names")
-                continue
-            label = candidates[0]
+    for source, mention, options in _pronouns(documents, _GAP_FORMS, words, into):
+        document = source.document.name
+        fresh = {
+            label: [pair for pair in pairs if (document, pair[0].start, pair[1].start) not in used]
+            for label, pairs in options.items()
+            if shares[label] > 0
+        }
+        # the label that lacks most rows takes this one
+        lacks = {label: counts[label] - shares[label] * (counts.sum() + 1) for label in fresh if fresh[label]}
+        if lacks:
+            label = min(lacks, key=lacks.__getitem__)
             a, b = fresh[label][int(rng.integers(len(fresh[label])))]
-            used.add((document.name, a.start, b.start))
+            used.add((document, a.start, b.start))
             counts[label] += 1
-            name = f"{prefix}-{document.name}-{mention.start}"
-            examples.append(_example(source, mention, a, b, label, words, name))
+            examples.append(_example(source, mention, a, b, label, words, prefix))
+        elif any(options.values()):
+            into.skip("another row has its names")
     labels = np.array([example.label for example in examples], dtype=np.int64)
     rows = with_shares(labels, shares, rng)
     into.skipped["dropped to keep the label prior"] += len(examples) - len(rows)
@@ -166,28 +154,32 @@ def every_pronoun(
     documents: Iterable[ConllDocument], into: ExtraRows, *, prefix: str, words: int = 150
 ) -> None:
     """Make a row of every pronoun with its antecedent and the nearest other name: rows to score, not to train on."""
+    for source, mention, options in _pronouns(documents, GENDER_BY_FORM, words, into):
+        pairs = [
+            (max(abs(a.start - mention.start), abs(b.start - mention.start)), label, a, b)
+            for label in (Label.A, Label.B)
+            for a, b in options.get(label, [])
+        ]
+        if pairs:
+            _, label, a, b = min(pairs)
+            into.keep(_example(source, mention, a, b, label, words, prefix))
+        elif options.get(Label.NEITHER):
+            into.skip("its antecedent is not named nearby")
+
+
+def _pronouns(
+    documents: Iterable[ConllDocument], forms: Container[str], words: int, into: ExtraRows
+) -> Iterator[tuple[Source, GoldMention, dict[Label, list[Pair]]]]:
+    """Every mention that is one of these pronoun forms, with its pairs of names by label."""
     for document in documents:
         source = Source(document)
-        for mention in source.pronouns(GENDER_BY_FORM):
-            options = _options(source, mention, words, into)
-            pairs = [
-                (max(abs(a.start - mention.start), abs(b.start - mention.start)), label, a, b)
-                for label in (Label.A, Label.B)
-                for a, b in options.get(label, [])
-            ]
-            if not pairs:
-                if options.get(Label.NEITHER):
-                    into.skip("its antecedent is not named nearby")
-                continue
-            _, label, a, b = min(pairs)
-            name = f"{prefix}-{document.name}-{mention.start}"
-            into.keep(_example(source, mention, a, b, label, words, name))
+        for mention in document.mentions:
+            if mention.end == mention.start + 1 and document.tokens[mention.start].lower() in forms:
+                yield source, mention, _options(source, mention, words, into)
 
 
-def _options(
-    source: Source, pronoun: GoldMention, words: int, into: ExtraRows
-) -> dict[Label, list[tuple[GoldMention, GoldMention]]]:
-    """Pairs of name mentions, the first before the second, by the label that they would have."""
+def _options(source: Source, pronoun: GoldMention, words: int, into: ExtraRows) -> dict[Label, list[Pair]]:
+    """Pairs of name mentions by the label that they would have."""
     window = source.window(pronoun.start, words)
     if window is None:
         into.skip("the sentence is too long")
@@ -233,13 +225,19 @@ def _words(source: Source, mention: GoldMention) -> set[str]:
 
 
 def _example(
-    source: Source, pronoun: GoldMention, a: GoldMention, b: GoldMention, label: Label, words: int, name: str
+    source: Source,
+    pronoun: GoldMention,
+    a: GoldMention,
+    b: GoldMention,
+    label: Label,
+    words: int,
+    prefix: str,
 ) -> Example:
     window = source.window(pronoun.start, words)
     assert window is not None  # the pairs were found in it
     text, places = source.document.text_of(window)
     spans = pronoun.characters(places), a.characters(places), b.characters(places)
-    return Example(name, text, *spans, None, label)
+    return Example(f"{prefix}-{source.document.name}-{pronoun.start}", text, *spans, None, label)
 
 
 def with_shares(classes: NDArray[np.int64], shares: NDArray[np.float64], rng: Generator) -> list[int]:

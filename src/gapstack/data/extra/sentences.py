@@ -1,0 +1,368 @@
+"""Sentences with two persons and a pronoun: Winograd-like schemas, KnowRef, MAP, Winogender, WinoBias, Attree's rows.
+
+WSC273 and WinoGrande have a blank in place of the pronoun. It is filled if both candidates are first names of one sex,
+and the words around the blank leave one case ("because _ was", "to _.", "_'s"). Otherwise the schema is skipped.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+
+from typing_extensions import TypedDict
+
+from gapstack.data import sources
+from gapstack.data.cells import Row, read_json, read_table, read_text
+from gapstack.data.example import Example, Gender, Label, Span, occurrences
+from gapstack.data.extra.extra_corpus import PRONOUN, ExtraRows
+from gapstack.data.gap_files import GAP_COLUMNS, example_of, span_at
+from gapstack.data.gender import FirstNames, first_names
+from gapstack.data.sources import file_of
+from gapstack.errors import DataError, DataNotFoundError, Place, located
+
+_FORMS = {
+    Gender.MASCULINE: {"subject": "he", "object": "him", "possessive": "his"},
+    Gender.FEMININE: {"subject": "she", "object": "her", "possessive": "her"},
+}
+_SUBORDINATOR_WORDS = """
+because since as so but although though while when whenever until unless if after before that and
+"""
+_SUBORDINATORS = frozenset(_SUBORDINATOR_WORDS.split())
+_PREPOSITION_WORDS = "to with of by from on at about toward towards against behind near beside without"
+_PREPOSITIONS = frozenset(_PREPOSITION_WORDS.split())
+_FINITE_WORDS = """
+is was are were has had have does did do can could will would shall should may might must
+always never often usually really still just only already also
+isn't wasn't hasn't hadn't doesn't didn't can't couldn't won't wouldn't shouldn't
+"""
+_FINITE = frozenset(_FINITE_WORDS.split())
+_MAP_ANSWERS = {"0": Label.A, "2": Label.B, "3": Label.NEITHER, "1": None}
+# Phrases of the two KnowRef sentences and the MAP snippet that share thirteen words with GAP development or
+# stage 2; found by shared_passages, and a test looks for more.
+_IN_GAP = (
+    "meant that finances became pretty tight",
+    "until he believes him dead",
+    "she won a gold award in the Open",
+)
+_SHARED = "the passage is in GAP or in stage 2"
+# Phrases of the three sentences of KnowRef's training part that are the test's with other names.
+_IN_KNOWREF_TEST = (
+    "when she finds out she is cheating on her",
+    "because she believes that she does not love her",
+    "suffers feelings of guilt since he is Rose",
+)
+_WINOGENDER_ID = re.compile(r"([a-z]+)\.([a-z]+)\.([01])\.(male|female|neutral)\.txt")
+_BRACKET = re.compile(r"\[ ?([^\[\]]*?) ?\]")
+
+
+class _KnowRef(TypedDict):
+    sentence_with_pronoun: str
+    candidate0: str | list[str]
+    candidate1: str | list[str]
+    correct_candidate: str | list[str]
+
+
+class _WinoGrandeLine(TypedDict):
+    sentence: str
+    option1: str
+    option2: str
+    answer: str
+
+
+def read_dpr(split: str, data: Path | None, into: ExtraRows) -> None:
+    """Read one split of Definite Pronoun Resolution (Rahman & Ng 2012): ``train`` (1,316) or ``test`` (564)."""
+    for number, _, (text, pronoun, candidates, right) in _blocks(file_of("dpr", f"{split}.c.txt", data)):
+        places = occurrences(text, pronoun)
+        if len(places) != 1:
+            into.skip("the pronoun does not occur once")
+        else:
+            _add(into, f"dpr-{split}-{number}", text, places[0], candidates, right)
+
+
+def read_wsc273(data: Path | None, into: ExtraRows) -> None:
+    """Read the 273 Winograd schemas (Levesque et al. 2012)."""
+    names = first_names(data)
+    for number, place, (sentence, _, candidates, right) in _blocks(file_of("wsc", "wsc273.txt", data)):
+        with located(place, "one [MASK]"):
+            before, after = re.split(r" *\[MASK\] *", sentence.strip())
+        before = f"{before} ".lstrip()
+        after = after if after[:1] in ".,;:!?'" else f" {after}"
+        _fill(into, f"wsc273-{number}", before, after, candidates, right, names, marked=False)
+
+
+def _blocks(path: Path) -> Iterator[tuple[int, Place, tuple[str, str, list[str], int]]]:
+    """Number and place of each block of four lines: sentence, pronoun, two candidates with a comma, the right one."""
+    text = read_text(path)
+    for number, block in enumerate(re.finditer(r"(?:.+\n?)+", text), start=1):
+        place = Place(path, text.count("\n", 0, block.start()) + 1)
+        with located(place, "four lines: sentence, pronoun, candidates with a comma between, the right one"):
+            sentence, pronoun, both, answer = block[0].splitlines()
+            candidates = [one.strip() for one in both.split(",")]
+            schema = sentence, pronoun, candidates, candidates.index(answer.strip())
+        yield number, place, schema
+
+
+def read_winogrande(data: Path | None, into: ExtraRows) -> None:
+    """Read WinoGrande's training schemas (Sakaguchi et al. 2020), two lines of ``train.tsv`` each.
+
+    A line is the sentence up to and including one candidate, the rest, and 1 if this candidate is right.
+    """
+    path = file_of("winogrande", "train.tsv", data)
+    columns = ("index", "sentence1", "sentence2", "label", "candidate0", "candidate1")
+    rows = read_table(path, (columns,), lambda row: row)
+    names = first_names(data)
+    for first, second in zip_longest(rows[::2], rows[1::2], fillvalue=rows[0]):
+        shared = [
+            (row["index"], row["sentence2"], row["candidate0"], row["candidate1"]) for row in (first, second)
+        ]
+        if shared[0] != shared[1] or sorted((first["label"], second["label"])) != ["0", "1"]:
+            problem = "this line and its neighbour are not one schema"
+            raise second.error(None, problem, expected="the same index, rest and candidates, labels 0 and 1")
+        candidates = [first["candidate0"], first["candidate1"]]
+        answer = (first if first["label"] == "1" else second)["sentence1"]
+        ends = [candidate for candidate in candidates if answer.endswith(" " + candidate)]
+        if len(ends) != 1:
+            into.skip("a candidate is not in the sentence as written")
+            continue
+        before, right = answer.removesuffix(ends[0]), candidates.index(ends[0])
+        name = f"winogrande-{first['index']}"
+        _fill(into, name, before, first["sentence2"], candidates, right, names, marked=True)
+
+
+def read_winogrande_development(data: Path | None, into: ExtraRows) -> None:
+    """Read WinoGrande's 1,267 development schemas, a JSON object a line; blanks are filled as for the training ones."""
+    path = file_of("winogrande", "dev.jsonl", data)
+    names = first_names(data)
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        item: _WinoGrandeLine = read_json(line.encode(), path, number, _WinoGrandeLine)
+        with located(Place(path, number), "one _, and the answer 1 or 2"):
+            before, after = item["sentence"].split("_")
+            right = ["1", "2"].index(item["answer"])
+        candidates = [item["option1"], item["option2"]]
+        _fill(into, f"winogrande-dev-{number}", before, after, candidates, right, names, marked=True)
+
+
+def _fill(
+    into: ExtraRows,
+    name: str,
+    before: str,
+    after: str,
+    candidates: list[str],
+    right: int,
+    names: FirstNames,
+    *,
+    marked: bool,
+) -> None:
+    """Add a schema with its blank filled, or skip it; ``marked``: possessive blanks have "'s" after them."""
+    case = case_of_blank(before, after, marked=marked)
+    gender, *others = {names.genders.get(candidate) for candidate in candidates}
+    if len(candidates) != 2 or gender is None or others:
+        into.skip("the candidates are not two first names of one gender")
+    elif case is None:
+        into.skip("the case of the blank is not sure")
+    else:
+        form = _FORMS[gender][case]
+        if not before.strip() or before.rstrip()[-1] in ".!?":
+            form = form.capitalize()
+        if case == "possessive":
+            after = re.sub(r"\A['\u2019]s\b", "", after)
+        pronoun = Span(len(before), len(before) + len(form))
+        _add(into, name, before + form + after, pronoun, candidates, right)
+
+
+def case_of_blank(before: str, after: str, *, marked: bool) -> str | None:
+    """``subject``, ``object`` or ``possessive`` for a blank between two parts of a sentence, None if unsure.
+
+    Possessive before "'s". Subject before a finite auxiliary or an -ed form, and, if ``marked`` (no other blank is
+    possessive), after a subordinator. Object at the end of a clause, and after a preposition if ``marked``.
+    """
+    if re.match(r"['\u2019]s\b", after):
+        return "possessive"
+    following = re.match(r" ?([\w'\u2019]+)", after)
+    preceding = re.search(r"([\w'\u2019]+)(,?) ?\Z", before)
+    word = preceding[1].lower() if preceding else ""
+    opens = not before.strip() or before.rstrip()[-1] in ".!?;" or (word in _SUBORDINATORS)
+    if following is None:  # a mark, or the end
+        return "object" if preceding and not preceding[2] and not opens else None
+    next_word = following[1].lower()
+    if opens or (preceding and preceding[2]):
+        sure = next_word in _FINITE or next_word.endswith("ed")
+        return "subject" if sure or (marked and opens and next_word not in _PREPOSITIONS) else None
+    return "object" if marked and word in _PREPOSITIONS and next_word in _SUBORDINATORS else None
+
+
+def _add(into: ExtraRows, name: str, text: str, pronoun: Span, candidates: list[str], right: int) -> None:
+    """Add a row with the candidates' mentions nearest to the pronoun, preceding ones first."""
+    spans = []
+    for candidate in candidates:
+        places = [span for span in occurrences(text, candidate, any_case=True) if not span.overlaps(pronoun)]
+        before = [span for span in places if span.end <= pronoun.start]
+        if places:
+            spans.append(_nearest(before or places, pronoun))
+    if len(spans) != 2 or spans[0].overlaps(spans[1]):
+        into.skip("a candidate is not in the sentence as written")
+    else:
+        into.add(name, text, pronoun, spans[right], spans[1 - right])
+
+
+def _nearest(spans: list[Span], to: Span) -> Span:
+    """The span with the fewest characters between it and another; the earlier of two equally near."""
+    return min(spans, key=lambda span: (max(to.start - span.end, span.start - to.end), span.start))
+
+
+def read_knowref(split: str, data: Path | None, into: ExtraRows) -> None:
+    """Read one split of KnowRef (Emami et al. 2019): ``test`` (1,269 sentences) or ``train`` (5,220).
+
+    ``correct_candidate`` is taken as the answer: ``correct_candidate_idx``, which the test part has, contradicts it in
+    299 rows, and reading them shows the words to be right.
+    """
+    path = file_of("knowref", f"knowref_{split}.json", data)
+    prefix = "knowref" if split == "test" else "knowref-train"
+    items: list[_KnowRef] = read_json(read_text(path).encode(), path, kind=list[_KnowRef])
+    for number, item in enumerate(items, start=1):
+        named = (item["candidate0"], item["candidate1"], item["correct_candidate"])
+        # the test part has lists of mentions
+        *candidates, answer = (name if isinstance(name, str) else "".join(name[:1]) for name in named)
+        text, brackets = _without_brackets(item["sentence_with_pronoun"])
+        with located(Place(path, column=f"item {number}"), "[he] in brackets, and one of the candidates"):
+            pronoun, *more = brackets
+            right = candidates.index(answer)
+        spans = [occurrences(text, name, any_case=True) for name in candidates]
+        if more:
+            into.skip("two pronouns are in brackets")
+        elif any(phrase in text for phrase in _IN_GAP):
+            into.skip(_SHARED)
+        elif split == "train" and any(phrase in text for phrase in _IN_KNOWREF_TEST):
+            into.skip("the sentence is in the test part, with other names")
+        elif not all(spans) or spans[0] == spans[1]:
+            into.skip("a candidate is not in the sentence, or both are one")
+        else:
+            both = [_nearest(own, pronoun) for own in spans]
+            into.add(f"{prefix}-{number}", text, pronoun, both[right], both[1 - right])
+
+
+def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> None:
+    """Read MAP, the Maybe Ambiguous Pronoun snippets (Cao & Daumé 2020): 183 from Wikipedia, in GAP's form.
+
+    The file has each of them ten times with cues of gender removed; these copies are read only if ``rewritten`` (ids
+    then say what was rewritten: ``+pro`` pronouns, ``+ent`` names, ``+lex`` nouns, ``+addr`` titles). The answer is 0
+    for A, 2 for B, 3 for neither and 1 for both, which no label can express.
+    """
+    path = file_of("gicoref-map", "map.csv", data)
+    reader = csv.DictReader(io.StringIO(read_text(path)), restkey="judgements", restval="")
+    for cells in reader:
+        row = Row(path, reader.line_num, tuple(cells), tuple(cells.values()))
+        is_copy = "+" in row["id"]
+        text = row["full-text"].replace("\n", " ")  # GAP files cannot hold line breaks
+        if row["Answer"] not in _MAP_ANSWERS:
+            raise row.error("Answer", f"found {row['Answer']!r}", expected="0, 1, 2 or 3")
+        label = _MAP_ANSWERS[row["Answer"]]
+        if is_copy and not rewritten:
+            into.skip("a rewritten copy")
+        elif label is None:
+            into.skip("the pronoun is both names")
+        elif any(phrase in text for phrase in _IN_GAP):
+            into.skip(_SHARED)
+        else:
+            try:
+                pronoun, a, b = (span_at(row, column, text) for column in ("Pronoun", "A", "B"))
+            except DataError:
+                if not is_copy:
+                    raise
+                into.skip("a rewritten copy's offsets miss its words")
+            else:
+                into.keep(Example(f"map-{row['id']}", text, pronoun, a, b, None, label))
+
+
+def read_neither_attree(data: Path | None, into: ExtraRows) -> None:
+    """Read the 253 NEITHER rows that the winner added (Attree 2019), in snippets and with the URLs of GAP test."""
+    rows = read_table(sources.require("neither-attree", data), (GAP_COLUMNS,), example_of)
+    for number, row in enumerate(rows, start=1):  # some have one id
+        into.keep(replace(row, id=f"neither-attree-{number}-{row.id}"))
+
+
+def read_winogender(data: Path | None, into: ExtraRows) -> None:
+    """Read the 720 Winogender sentences (Rudinger et al. 2018); mentions include their article.
+
+    An id names occupation, participant, answer (0 the occupation, 1 the participant) and gender.
+    """
+
+    def parse(row: Row) -> None:
+        parts = _WINOGENDER_ID.fullmatch(row["sentid"])
+        if parts is None:
+            expected = "occupation.participant.answer.gender.txt, the answer 0 or 1"
+            raise row.error("sentid", f"found {row['sentid']!r}", expected=expected)
+        text = row["sentence"]
+        found = [occurrences(text, words, any_case=True) for words in (parts[1], parts[2])]
+        pronouns = [Span(*match.span()) for match in PRONOUN.finditer(text)]
+        if [len(places) for places in (*found, pronouns)] != [1, 1, 1]:
+            expected = f"{parts[1]!r}, {parts[2]!r} and a pronoun once each"
+            raise row.error("sentence", f"found {text!r}", expected=expected)
+        spans = [_with_article(text, places[0]) for places in found]
+        right = int(parts[3])
+        name = f"winogender-{row['sentid'].removesuffix('.txt')}"
+        into.add(name, text, pronouns[0], spans[right], spans[1 - right])
+
+    read_table(file_of("winogender", "all_sentences.tsv", data), (("sentid", "sentence"),), parse)
+
+
+def read_winobias(release: str, data: Path | None, into: ExtraRows) -> None:
+    """Read all eight files of a WinoBias release (Zhao et al. 2018): ``current`` or ``original``.
+
+    A line has the right occupation in brackets, and last the pronoun. The other occupation is the one other of the
+    release's bracketed ones that the sentence has; lines with none (misspelt ones) or several are skipped.
+    """
+    folder = sources.require("winobias", data) / ("original_site" if release == "original" else "")
+    paths = sorted(folder.glob("*_stereotyped_type?.txt.*"))
+    if len(paths) != 8:
+        raise DataNotFoundError(
+            f"{folder} has {len(paths)} WinoBias files; expected 8 (pro and anti, type 1 and 2)"
+        )
+    lines: list[tuple[str, str, list[Span], Span]] = []
+    occupations: set[str] = set()
+    for path in paths:
+        kind, part = path.name.replace("_stereotyped_", "-").split(".txt.")
+        for number, line in enumerate(read_text(path).splitlines(), start=1):
+            if not line.strip():
+                continue
+            numbered = re.sub(r"\d+ ", "", line, count=1) if release == "current" else line
+            text, spans = _without_brackets(numbered)
+            if not spans or not PRONOUN.fullmatch(text[slice(*spans[-1])]):
+                place = Place(path, number)
+                raise DataError("the last bracket is not a pronoun", place=place, expected="[he]")
+            people = [span for span in spans if not PRONOUN.fullmatch(text[slice(*span)])]
+            lines.append((f"winobias-{release}-{kind}-{part}-{number}", text, people, spans[-1]))
+            words = (text[slice(*span)].strip().lower() for span in people)
+            occupations.update(re.sub(r"^(?:the|an?|some) | 's$", "", one) for one in words)
+    longest_first = sorted(map(re.escape, occupations), key=len, reverse=True)
+    any_occupation = re.compile(rf"\b(?:{'|'.join(longest_first)})\b", re.IGNORECASE)
+    for name, text, people, pronoun in lines:
+        found = (Span(*match.span()) for match in any_occupation.finditer(text))
+        others = [span for span in found if people and not span.overlaps(people[0])]
+        if len(people) != 1:
+            into.skip("not one occupation is in brackets")
+        elif len(others) != 1:
+            into.skip("not one other occupation is in the sentence")
+        else:
+            into.add(name, text, pronoun, *(_with_article(text, span) for span in (people[0], others[0])))
+
+
+def _with_article(text: str, span: Span) -> Span:
+    """The span together with the article before it, if there is one."""
+    article = re.search(r"\b(?:the|an?)\s+\Z", text[: span.start], re.IGNORECASE)
+    return Span(article.start(), span.end) if article else span
+
+
+def _without_brackets(marked: str) -> tuple[str, list[Span]]:
+    """The sentence without its brackets (and a blank just inside one), and the spans of what was in them."""
+    text, spans = "", []
+    for number, part in enumerate(_BRACKET.split(marked)):  # what is in brackets is in odd places
+        if number % 2:
+            spans.append(Span(len(text), len(text) + len(part)))
+        text += part
+    return text, spans
