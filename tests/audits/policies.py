@@ -32,3 +32,9 @@ def stereotype(items: Items) -> np.ndarray:
     genders, column = items.corpus.genders, items.facts["column"]
     fits = (genders == Gender.FEMININE.value) == (items.facts["bls"] >= 50)
     return certain(np.where(genders == Gender.NEUTRAL.value, 2, np.where(fits, column, 1 - column)))
+
+
+def right_unless_feminine(items: Items) -> np.ndarray:
+    """Right, but for every second feminine pronoun."""
+    labels, feminine = items.corpus.labels, items.corpus.genders == Gender.FEMININE.value
+    return certain(np.where(feminine & (np.arange(len(labels)) % 4 < 2), 1 - labels, labels))

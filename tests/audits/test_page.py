@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from gapstack.audits import SUITES, Audit, SuiteAudit
 from gapstack.audits.page import page, page_data, write_page
-from gapstack.audits.report import audit_json, differs, headlines
+from gapstack.audits.report import differs, headlines, record
 from gapstack.audits.winogender import pair_flips, resolutions
 from gapstack.cli import app
 from gapstack.data.gap_files import write_submission
@@ -69,9 +69,9 @@ def test_the_page_holds_every_figure_of_the_report(found, read):
         for panel in covered.findings.panels:
             head, *rows = read[panel.title]
             assert head == ["system", *(measure.title for measure in panel.measures)]
-            published = audit_json(found)["suites"][covered.suite.name]["panels"][panel.key]["published"]
+            published = record(found)["suites"][covered.suite.name]["panels"][panel.key]["published"]
             assert [row[0] for row in rows] == [*panel.rows, *published]
-    rows = read[found.covered[0].findings.panels[0].title]
+    rows = read[found.covered[0].findings.panels[2].title]
     assert [row[1] for row in rows[1:3]] == ["0.0 [0.0, 0.0]", "100.0 [100.0, 100.0]"]
     assert ["NEURAL (paper)", "13"] in [row[:2] for row in rows]
 
@@ -80,16 +80,17 @@ def test_several_systems_are_ranked_the_fairest_first(read):
     head, first, second = read["Differences between the genders"]
     assert head[:3] == ["system", "clear differences", "Winogender schemas: M/F flips"]
     assert [first[0], first[2]] == ["fair", "0.0 [0.0, 0.0]"]
-    assert second == ["unfair", "1 of 1", "100.0 [100.0, 100.0]", "-"]
+    assert second == ["unfair", "0 of 1", "100.0 [100.0, 100.0]", "-"], "it is at chance"
     assert [row[0] for row in read["Scores"][1:]] == ["fair", "unfair"]
 
 
 @pytest.mark.parametrize(
-    ("policy", "verdict"), [("always_occupation", "no clear difference"), ("stereotype", "differs")]
+    ("policy", "verdict"),
+    [("oracle", "no clear difference"), ("stereotype", "at chance"), ("right_unless_feminine", "differs")],
 )
 def test_one_system_has_a_row_for_each_suite_and_a_verdict(winogender, policy, verdict):
     covered = audited(winogender, SUITES["winogender"], {"one": getattr(policies, policy)})
-    head, row = tables(page(made((covered,), ["one"])))["suite"]
+    head, row = tables(page(made((covered,), ["one"])))["In short"]
     assert head == ["suite", "verdict", "gender difference", "score"]
     assert row[:2] == ["Winogender schemas", verdict]
 
@@ -125,9 +126,8 @@ def test_every_suite_has_a_headline_in_which_an_oracle_is_perfect(gap_folder, na
     lines = list(headlines(made((audited(items, suite, {"one": policies.oracle}),), ["one"])))
     assert lines
     for line in lines:
-        figure = line.good.figures["one"]
-        assert getattr(figure, "value", figure) == 100
-        assert line.differs("one") is not True
+        assert getattr(line.score, "value", line.score) == 100
+        assert line.verdict != "differs"
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +159,6 @@ def test_nothing_goes_wrong_offline_and_hostile_text_is_never_run(opened):
 
 def test_pairs_that_a_system_resolves_differently_are_shown(opened, winogender):
     _, differ = pair_flips(winogender, resolutions(winogender, policies.always_male_occupation(winogender)))
-    opened.click("nav a[href='#pairs']")
     assert opened.inner_text("#count") == f"{differ.sum()} of 240 pairs"
     card = opened.locator("#list > li").first
     assert card.locator("mark.pronoun").count() == 2
@@ -171,8 +170,7 @@ def test_pairs_that_a_system_resolves_differently_are_shown(opened, winogender):
     opened.select_option("#filters select[name=which]", label="all")
     opened.fill("#filters input[name=text]", "firefighter")
     assert opened.inner_text("#count") == "4 of 240 pairs"
-    assert opened.evaluate("location.hash") == "#pairs?system=fair&which=all&text=firefighter"
-    opened.click("nav a[href='#headlines']")
+    assert opened.evaluate("location.hash") == "#headlines?system=fair&which=all&text=firefighter"
 
 
 def test_a_phone_shows_it_without_scrolling_sideways(opened):
@@ -201,5 +199,5 @@ def test_the_command_writes_the_page_for_files_of_answers(gap_folder, tmp_path):
     result = CliRunner().invoke(app, ["audit", *asked, "--data", str(gap_folder)])
     assert result.exit_code == 0, result.output
     read = tables((tmp_path / "audit.html").read_text(encoding="utf-8"))
-    name, *_, score = read["suite"][1]
-    assert (name, score) == ("Winograd schemas (WSC273)", "100.0 [100.0, 100.0] accuracy")
+    name, *_, score = read["In short"][1]
+    assert (name, score) == ("Winograd schemas (WSC273)", "accuracy 100.0 [100.0, 100.0]")

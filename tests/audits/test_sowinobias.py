@@ -52,7 +52,8 @@ def test_known_policies(folder):
     panels = {panel.key: panel.rows for panel in SUITES["sowinobias"].measure(items, systems).panels}
     rows = panels["sowinobias.all"]
     figures = {
-        name: (row["pro"], row["anti"], row["average"], row["difference"].value) for name, row in rows.items()
+        name: (row["pro"], row["anti"], row["average"].value, row["difference"].value)
+        for name, row in rows.items()
     }
     perfect = (100, 100, 100, 0)
     always = (100, 0, 50, 100)

@@ -46,6 +46,6 @@ def test_known_policies(panels, release, kind):
         assert rows["oracle"][f"{key}_difference"] == (0, 0, 0, 1)
         for policy in ("stereotype", "silent"):
             row = rows[policy]
-            assert (row[f"{key}_pro"], row[f"{key}_anti"], row[f"{key}_average"]) == (100, 0, 50)
+            assert (row[f"{key}_pro"], row[f"{key}_anti"], row[f"{key}_average"].value) == (100, 0, 50)
             assert row[f"{key}_difference"][:3] == (100, 100, 100)
             assert row[f"{key}_difference"].p < 0.001

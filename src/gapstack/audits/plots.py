@@ -45,18 +45,14 @@ class _Frame:
         return f'<polyline points="{self.points(points)}" fill="none" {style}/>'
 
     def axes(self, x_title: str, y_title: str) -> list[str]:
-        """The frame with four intervals on each axis."""
+        """The frame, with round numbers on each axis."""
         left, size, bottom, middle = self.left, self.size, _TOP + self.size, _TOP + self.size / 2
         parts = [f'<rect x="{left}" y="{_TOP}" width="{size}" height="{size}" fill="none" stroke="#888"/>']
-        for x, y in zip(np.linspace(*self.x_range, 5), np.linspace(*self.y_range, 5), strict=True):
-            across, down = self.at(x, y)
-            parts += [
-                _text(across, bottom + 18, f"{x:g}", _MIDDLE),
-                _text(left - 6, down + 4, f"{y:g}", _END),
-            ]
-        turn = f'{_MIDDLE} transform="rotate(-90 {left - 44} {middle})"'
-        parts.append(_text(left + size / 2, bottom + 40, x_title, _MIDDLE))
-        return [*parts, _text(left - 44, middle, y_title, turn)]
+        parts += [_text(self.at(x, 0)[0], bottom + 20, f"{x}", _MIDDLE) for x in _ticks(self.x_range)]
+        parts += [_text(left - 6, self.at(0, y)[1] + 5, f"{y}", _END) for y in _ticks(self.y_range)]
+        turn = f'{_MIDDLE} transform="rotate(-90 {left - 46} {middle})"'
+        parts.append(_text(left + size / 2, bottom + 44, x_title, _MIDDLE))
+        return [*parts, _text(left - 46, middle, y_title, turn)]
 
 
 def regression_svg(plot: Scatter, only: str | None = None) -> str:
@@ -119,7 +115,7 @@ def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
             parts.append(
                 f"<g><title>{escape(name)}, {group}: precision {precision:.1f}, recall {recall:.1f}</title>"
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="8" fill="{_GROUPS[group]}"/>'
-                + _text(x, y + 4, str(number), f'fill="white" font-size="10" {_MIDDLE}')
+                + _text(x, y + 4, str(number), f'fill="white" font-size="11" {_MIDDLE}')
                 + "</g>"
             )
         parts.append(_text(_LEFT + size + 20, _TOP + 92 + 20 * number, f"{number}  {name}"))
@@ -128,6 +124,13 @@ def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
         parts.append(f'<circle cx="{x}" cy="{y - 4}" r="8" fill="{colour}"/>')
         parts.append(_text(x + 16, y, group if group == "overall" else f"{group} pronouns"))
     return _sheet(title, parts, _LEFT + size + legend, _TOP + size + 60)
+
+
+def _ticks(ends: Range) -> range:
+    """Multiples of a round step within the ends, six at most."""
+    low, high = ends
+    step = next(step for step in (5, 10, 20, 25, 50, 100, 200) if high - low <= 5 * step or step == 200)
+    return range(int(-(-low // step)) * step, int(high) + 1, step)
 
 
 def _tens(values: Floats) -> Range:
@@ -146,9 +149,9 @@ def _sheet(title: str, parts: Iterable[str], width: float, height: float) -> str
     """A whole SVG document."""
     head = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12" role="img">',
+        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="14" role="img">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{width}" height="{height}" fill="white"/>',
-        _text(_LEFT, 28, title, 'font-size="15"'),
+        _text(_LEFT, 28, title, 'font-size="16"'),
     ]
     return "\n".join([*head, *parts, "</svg>\n"])

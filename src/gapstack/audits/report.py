@@ -1,65 +1,80 @@
-"""An audit as tables, text, JSON and files: the verdict, the headlines, every panel, the plots and the model card."""
+"""An audit as a report: the verdict, the headlines, every panel, the plots and the model card."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any
-
-import numpy as np
 
 from gapstack.audits.plots import regression_svg
 from gapstack.audits.published import PAPERS, published
 from gapstack.audits.run import CAUTION, MARK, Audit, SuiteAudit
 from gapstack.audits.suite import Headline, Panel
+from gapstack.data import Label
 from gapstack.data.sources import papers_note
-from gapstack.display.render import Cell, Column, Section, Table, point, text_of
+from gapstack.display.render import Cell, Column, Section, StyledCell, Table, point
+from gapstack.display.report import Report
+from gapstack.display.web import page_cell
 from gapstack.errors import printable
 from gapstack.evaluation import Difference, Interval
-from gapstack.files import write_json, write_text
-from gapstack.members.member import each_once
+from gapstack.runs.folder import STACK
+
+DIFFERS, EVEN, AT_CHANCE = "differs", "no clear difference", "at chance"
+"""Verdicts on a system in a suite; the first two are about the difference between the genders."""
+_CHANCE = 50.0
 
 
 @dataclass(frozen=True)
-class HeadlineFigure:
-    """A measure and its figure for each system that was measured."""
+class HeadlineResult:
+    """A suite's headline figures of one system; ``gap_column`` is None for suites of one gender.
 
-    column: Column
-    figures: Mapping[str, Cell]
-
-    def show(self, system: str, title: str = "") -> str | None:
-        """A system's figure as text after the title; None if it has none."""
-        text = self.column.show(self.figures.get(system))
-        return None if text == "-" else f"{title} {text}".strip()
-
-
-@dataclass(frozen=True)
-class HeadlineFigures:
-    """A headline of a suite with its figures; :attr:`apart` is None for suites of one gender."""
+    ``verdict`` is empty without a gap.
+    """
 
     suite: str
     headline: Headline
-    good: HeadlineFigure
-    apart: HeadlineFigure | None
+    system: str
+    score_column: Column
+    score: Cell
+    gap_column: Column | None = None
+    gap: Cell = None
+    verdict: str = ""
 
-    def differs(self, system: str) -> bool | None:
-        """True if the gender difference is significant, None if that is unknown."""
-        return None if self.apart is None else differs(self.apart.figures.get(system), self.headline.even)
+    @property
+    def shown_score(self) -> str:
+        """The score after its name."""
+        return f"{self.headline.score} {self.score_column.show(self.score)}"
+
+    @property
+    def shown_gap(self) -> str:
+        """The gap after its name."""
+        return f"{self.gap_column.title} {self.gap_column.show(self.gap)}" if self.gap_column else "-"
+
+    @property
+    def kind(self) -> str:
+        """CSS class of the gap's cell."""
+        return "clear" if self.verdict == DIFFERS else ""
 
 
-def headlines(found: Audit) -> Iterator[HeadlineFigures]:
-    """Headlines of the suites that were run, in their order."""
-
-    def figure(covered: SuiteAudit, key: str, measure: str) -> HeadlineFigure:
-        (panel,) = (panel for panel in covered.findings.panels if panel.key == key)
-        (column,) = (column for column in panel.measures if column.key == measure)
-        return HeadlineFigure(column, {name: row.get(measure) for name, row in panel.rows.items()})
-
+def headlines(found: Audit) -> Iterator[HeadlineResult]:
+    """Headlines of the suites that were run, in their order, each for every system."""
     for covered in found.covered:
+        panels = {panel.key: panel for panel in covered.findings.panels}
+        # a choice between two names has no such chance level where neither may be right
+        guessed = not (covered.items.corpus.labels == Label.NEITHER).any()
         for headline in covered.findings.headlines:
-            apart = figure(covered, *headline.apart) if headline.apart else None
-            yield HeadlineFigures(covered.suite.name, headline, figure(covered, *headline.good), apart)
+            (panel, key), gap = headline.good, headline.apart
+            for system, row in panels[panel].rows.items():
+                of_suite = (covered.suite.name, headline, system, panels[panel].column(key), row.get(key))
+                if gap is None:
+                    yield HeadlineResult(*of_suite)
+                    continue
+                value = panels[gap[0]].rows[system].get(gap[1])
+                verdict = {True: DIFFERS, False: EVEN, None: ""}[differs(value, headline.even)]
+                if verdict and guessed and headline.score == "accuracy" and at_chance(row.get(key)):
+                    verdict = AT_CHANCE
+                yield HeadlineResult(*of_suite, panels[gap[0]].column(gap[1]), value, verdict)
 
 
 def differs(value: Cell, even: float = 0.0) -> bool | None:
@@ -67,64 +82,85 @@ def differs(value: Cell, even: float = 0.0) -> bool | None:
 
     None without either, or without a value.
     """
-    if not isinstance(value, Interval | Difference) or np.isnan(value[:3]).any():
+    if not isinstance(value, Interval | Difference) or any(map(isnan, value[:3])):
         return None
     return value.p < 0.05 if isinstance(value, Difference) else not value.low <= even <= value.high
 
 
-def verdict(found: Audit, *, alike: bool = True) -> list[str]:
-    """Suites that show a difference between the genders and, if ``alike``, the others, for each system.
+def at_chance(accuracy: Cell) -> bool:
+    """True if an accuracy in percent is not significantly above that of a guess between two names."""
+    return isinstance(accuracy, Interval) and accuracy.low <= _CHANCE
+
+
+def verdict(found: Audit) -> list[str]:
+    """For each system the suites with a difference between the genders, those at chance, and the number of all.
 
     Systems with the same verdict share a sentence.
     """
-    lines = [line for line in headlines(found) if line.apart]
-    systems: dict[str, list[str]] = {}
-    for system in each_once(*(line.good.figures for line in lines)):
-        suites: dict[bool | None, list[str]] = {True: [], False: [], None: []}
-        for line in lines:
-            shown = line.apart and line.apart.show(system, line.apart.column.title)
-            suites[line.differs(system)].append(f"{line.headline.title} ({shown})")
-        different, others = suites[True], suites[False]
-        sentence = (
-            f"a clear difference between the genders in {len(different)} of {len(different + others)} suites"
-        )
-        sentence += (
-            f": {'; '.join(different)}." if different else ", which can show bias and never its absence."
-        )
-        if alike and others and different:
-            sentence += f" None that is clear: {'; '.join(others)}."
-        systems.setdefault(sentence, []).append(system)
-    return [f"{', '.join(names)}: {sentence}" for sentence, names in systems.items()]
+    by_system: dict[str, dict[str, list[str]]] = {}
+    for line in headlines(found):
+        figures = [line.shown_score] * (line.verdict == AT_CHANCE) + [line.shown_gap]
+        shown = f"{line.headline.title} ({', '.join(figures)})"
+        by_system.setdefault(line.system, {}).setdefault(line.verdict, []).append(shown)
+    sentences: dict[str, list[str]] = {}
+    for system, suites in by_system.items():
+        different, chance, even = (suites.get(key, []) for key in (DIFFERS, AT_CHANCE, EVEN))
+        count = len(different + chance + even)
+        text = f"a clear difference between the genders in {len(different)} of {count} suites"
+        text += f": {'; '.join(different)}." if different else ", which does not show that there is none."
+        if chance:
+            text += f" At chance, where a difference shows how it guesses: {'; '.join(chance)}."
+        if even and different and len(found.systems) == 1:
+            text += f" No clear difference: {'; '.join(even)}."
+        sentences.setdefault(text, []).append(system)
+    return [f"{', '.join(names)}: {text}" for text, names in sentences.items()]
 
 
-def headline_table(found: Audit) -> Table | None:
-    """Headlines: for one system a row per suite, with intervals; for several a row per system."""
+def headline_tables(found: Audit) -> list[Table]:
+    """One system: a row for each suite. Several: a row for each, first those that differ in the fewest suites."""
     lines = list(headlines(found))
+    rows: dict[str, dict[str, Cell]] = {}
     if not lines:
-        return None
-    rows: list[tuple[str, dict[str, Cell]]] = []
+        return []
     if len(found.systems) == 1:
-        (system,) = lines[0].good.figures
         for line in lines:
-            cells: dict[str, Cell] = {"good": line.good.show(system, line.headline.score)}
-            if line.apart:
-                cells["apart"] = line.apart.show(system, line.apart.column.title)
-            rows.append((line.headline.title, cells))
-        columns = [Column("good", "score", 1), Column("apart", "gender difference", 1)]
-        return Table(columns, [Section("", rows)], title="In short", name_title="suite")
-    columns, figures = [], {}
-    for number, line in enumerate(lines):
-        parts = [("good", line.headline.score, line.good)]
-        parts += [("apart", line.apart.column.title, line.apart)] if line.apart else []
-        for key, title, figure in parts:
-            name = f"{number}.{key}"
-            columns.append(Column(name, title, figure.column.decimals, group=line.headline.title))
-            figures[name] = figure.figures
-    rows = [
-        (system, {key: point(by_system.get(system)) for key, by_system in figures.items()})
-        for system in each_once(*figures.values())
+            name = line.headline.title + (f" ({line.system})" if line.system.endswith(MARK) else "")
+            rows[name] = {
+                "verdict": StyledCell(line.verdict or "-", line.verdict, line.kind),
+                "gap": StyledCell(line.shown_gap, point(line.gap), line.kind),
+                "score": StyledCell(line.shown_score, point(line.score)),
+            }
+        titles = {"verdict": "verdict", "gap": "gender difference", "score": "score"}
+        columns = [Column(*each) for each in titles.items()]
+        return [Table(columns, [Section("", list(rows.items()))], "In short", name_title="suite")]
+    gap_columns, score_columns = {"clear": Column("clear", "clear differences")}, {}
+    scores: dict[str, dict[str, Cell]] = {}
+    verdicts: dict[str, list[bool]] = {}
+    for line in lines:
+        title = line.headline.title
+        score_columns[title] = Column(title, line.headline.score, group=title)
+        scores.setdefault(line.system, {})[title] = page_cell(line.score_column, line.score)
+        cells, outcomes = rows.setdefault(line.system, {}), verdicts.setdefault(line.system, [])
+        if line.gap_column:
+            gap_columns[title] = Column(title, line.gap_column.title, group=title)
+            cells[title] = replace(page_cell(line.gap_column, line.gap), kind=line.kind)
+        outcomes += [line.verdict == DIFFERS] if line.verdict else []
+    for system, outcomes in verdicts.items():
+        rows[system]["clear"] = StyledCell(f"{sum(outcomes)} of {len(outcomes)}", sum(outcomes))
+    ranked = sorted(rows, key=lambda name: (sum(verdicts[name]), name.removesuffix(MARK) != STACK))
+    return [
+        Table(
+            list(columns.values()),
+            [Section("", [(name, cells[name]) for name in ranked])],
+            title,
+            "",
+            "system",
+        )
+        for title, columns, cells in (
+            ("Differences between the genders", gap_columns, rows),
+            ("Scores", score_columns, scores),
+        )
     ]
-    return Table(columns, [Section("", rows)], title="In short", name_title="system")
 
 
 def panel_table(panel: Panel) -> Table:
@@ -135,21 +171,19 @@ def panel_table(panel: Panel) -> Table:
     return Table(panel.measures, sections, title=panel.title, caption=panel.note, name_title="system")
 
 
-def audit_tables(found: Audit, *, details: bool = False) -> list[Table]:
-    """The panels of all suites as tables."""
+def report(found: Audit, *, details: bool = False) -> Report:
+    """The audit as a report; ``details`` adds slices and occupations, which the JSON always has."""
     panels = [panel for covered in found.covered for panel in covered.findings.panels]
-    return [panel_table(panel) for panel in panels if details or not panel.detail]
-
-
-def audit_parts(found: Audit, *, details: bool = False) -> list[Table | str]:
-    """The report in its order: the verdict, the headlines, the tables, the model card."""
-    parts = ["\n".join(verdict(found)), headline_table(found), *audit_tables(found, details=details)]
-    return [*(part for part in parts if part), "\n".join(card_lines(found))]
-
-
-def audit_text(found: Audit, *, details: bool = False) -> str:
-    """The report as plain text."""
-    return text_of(audit_parts(found, details=details))
+    tables = [panel_table(panel) for panel in panels if details or not panel.detail]
+    plots = [plot for covered in found.covered for plot in covered.findings.scatters]
+    return Report(
+        "audit",
+        [*headline_tables(found), *tables],
+        card_lines(found),
+        record(found),
+        {f"{plot.key}.svg": regression_svg(plot) for plot in plots},
+        verdict(found),
+    )
 
 
 def card_lines(found: Audit) -> list[str]:
@@ -183,33 +217,33 @@ def card_lines(found: Audit) -> list[str]:
     return [printable(line) for line in (*lines, CAUTION)]
 
 
-def audit_json(found: Audit) -> dict[str, Any]:
-    """Unrounded figures and the model card, for ``json.dumps``."""
-    record = {
+def record(found: Audit) -> dict[str, Any]:
+    """Unrounded figures and the model card."""
+    shown: dict[str, dict[str, Any]] = {}
+    for line in headlines(found):
+        own = shown.setdefault(
+            line.headline.title, {"title": line.headline.title, "score": line.headline.score}
+        )
+        own.setdefault("good", {})[line.system] = line.score
+        own.setdefault("apart", {} if line.gap_column else None)
+        if line.gap_column:
+            own["apart"][line.system] = line.gap
+    return {
         "target": found.target,
         "note": found.note,
         "systems": found.systems,
         "average": found.average,
         "verdict": verdict(found),
-        "headlines": [
-            {
-                "title": line.headline.title,
-                "score": line.headline.score,
-                "good": line.good.figures,
-                "apart": line.apart and line.apart.figures,
-            }
-            for line in headlines(found)
-        ],
-        "suites": {covered.suite.name: _suite_json(covered) for covered in found.covered},
+        "headlines": list(shown.values()),
+        "suites": {covered.suite.name: _suite_record(covered) for covered in found.covered},
         "refused": found.refused,
         "not_covered": found.not_covered,
         "versions": found.versions,
         "caution": CAUTION,
     }
-    return {key: _plain(part) for key, part in record.items()}
 
 
-def _suite_json(covered: SuiteAudit) -> dict[str, Any]:
+def _suite_record(covered: SuiteAudit) -> dict[str, Any]:
     items = covered.items
     return {
         "title": covered.suite.title,
@@ -236,27 +270,3 @@ def _suite_json(covered: SuiteAudit) -> dict[str, Any]:
             for plot in covered.findings.scatters
         },
     }
-
-
-def _plain(value: Any) -> Any:
-    """Values as JSON: null for missing ones."""
-    if isinstance(value, Interval | Difference):
-        value = value._asdict()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and np.isnan(value) else value
-
-
-def write_audit(found: Audit, folder: Path) -> list[Path]:
-    """Write ``audit.txt`` (with details), ``audit.json`` and the plots as SVG to ``folder``; return their paths."""
-    paths = [Path(folder) / "audit.txt", Path(folder) / "audit.json"]
-    write_text(paths[0], audit_text(found, details=True))
-    write_json(paths[1], audit_json(found))
-    for plot in (plot for covered in found.covered for plot in covered.findings.scatters):
-        paths.append(Path(folder) / f"{plot.key}.svg")
-        write_text(paths[-1], regression_svg(plot))
-    return paths

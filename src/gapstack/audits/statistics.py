@@ -67,14 +67,16 @@ def _pearson(sums: Floats) -> Floats:
 
 
 def sides(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[str, Cell]:
-    """Scores on pro and anti rows, their average, and the tested difference.
+    """Scores on pro and anti rows, their average with its interval, and the tested difference.
 
     ``pro`` and ``anti`` (pairs, k) are the rows' contributions to the sums of the ``score``; ``groups`` (pairs,) are
     resampled, and exchanged, as a whole.
     """
     on_pro, on_anti = (float(score(np.append(len(rows), rows.sum(axis=0)))) for rows in (pro, anti))
+    both = np.stack([pro, anti], axis=1)
+    average = clustered(groups, both, lambda sums: score(sums).mean(axis=-1), replicates=REPLICATES)
     difference = paired(groups, pro, anti, score, replicates=REPLICATES)
-    return {"pro": on_pro, "anti": on_anti, "average": (on_pro + on_anti) / 2, "difference": difference}
+    return {"pro": on_pro, "anti": on_anti, "average": Interval(*average.tolist()), "difference": difference}
 
 
 def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[str, Interval]:

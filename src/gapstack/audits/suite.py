@@ -34,6 +34,10 @@ class Panel:
     note: str = ""
     detail: bool = False
 
+    def column(self, key: str) -> Column:
+        """The column of a measure."""
+        return next(measure for measure in self.measures if measure.key == key)
+
 
 @dataclass(frozen=True)
 class Scatter:

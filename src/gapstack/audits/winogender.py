@@ -78,20 +78,6 @@ class Winogender(Suite):
         falls = {f"{g}_fall": f"{_SHORT[g]} yes-no" for g in (_F, _M)}
         panels = (
             Panel(
-                "winogender.resolved",
-                "Minimal pairs resolved differently, and pronouns resolved to the occupation or to neither, percent",
-                percents(flips="M/F flips", **resolved),
-                {name: _resolution_shares(items, choice) for name, choice in choices.items()},
-                "M/F flips: sentences whose masculine and feminine forms are resolved differently.",
-            ),
-            Panel(
-                "winogender.gotcha",
-                'Table 2: accuracy in percent by gender, on sentences that are "gotchas" and others',
-                percents(**gotcha, **falls, neutral="neutral", accuracy="all"),
-                {name: _gotcha_accuracies(items, choice) for name, choice in choices.items()},
-                "A gotcha's right answer goes against the majority of the occupation's workers (BLS).",
-            ),
-            Panel(
                 "winogender.correlation",
                 "Table 1: correlation of the occupations' bias scores with the share of women",
                 (Column("text", "r with Bergsma & Lin", 2), Column("bls", "r with BLS", 2)),
@@ -102,6 +88,20 @@ class Winogender(Suite):
                 "Bias score: percent of feminine pronouns resolved to the occupation less percent of masculine "
                 "ones. '-' where it is the same for all. The two statistics: "
                 f"r = {correlation(bls, text).value:.2f}.",
+            ),
+            Panel(
+                "winogender.gotcha",
+                'Table 2: accuracy in percent by gender, on sentences that are "gotchas" and others',
+                percents(**gotcha, **falls, neutral="neutral", accuracy="all"),
+                {name: _gotcha_accuracies(items, choice) for name, choice in choices.items()},
+                "A gotcha's right answer goes against the majority of the occupation's workers (BLS).",
+            ),
+            Panel(
+                "winogender.resolved",
+                "Minimal pairs resolved differently, and pronouns resolved to the occupation or to neither, percent",
+                percents(flips="M/F flips", **resolved),
+                {name: _resolution_shares(items, choice) for name, choice in choices.items()},
+                "M/F flips: sentences whose masculine and feminine forms are resolved differently.",
             ),
             Panel(
                 "winogender.occupations",

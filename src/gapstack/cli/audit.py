@@ -46,7 +46,7 @@ def audit_command(
     common.refuse_unknown_run(target)
     from gapstack.audits import SUITES, audit, target_of
     from gapstack.audits.page import write_page
-    from gapstack.audits.report import audit_json, audit_parts, write_audit
+    from gapstack.audits.report import report
     from gapstack.data.gap_files import write_submission
     from gapstack.data.sources import data_folder
 
@@ -60,9 +60,9 @@ def audit_command(
         all_rows=all_rows,
         find_candidates=find_candidates,
     )
-    common.print_result(as_json, lambda: audit_parts(found, details=details), lambda: audit_json(found))
+    common.print_report(report(found, details=details), as_json)
     if output:
-        common.report_written(*write_audit(found, output))
+        common.report_written(*report(found, details=True).write(output))
         for covered in found.covered:
             for label, answers in covered.answers.items():
                 path = output / "answers" / label / f"{covered.suite.name}.csv"

@@ -16,18 +16,23 @@ from gapstack.files import write_json, write_text
 
 @dataclass(frozen=True)
 class Report:
-    """Tables and notes; ``data`` is for JSON (the tables' cells by default), ``files`` has plots and others by name."""
+    """Paragraphs, tables and notes, in this order.
+
+    ``data`` is for JSON, by default the tables' cells; ``files`` has plots and others by name.
+    """
 
     name: str
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     data: Mapping[str, Any] | None = None
     files: Mapping[str, str] = field(default_factory=dict)
+    lead: Sequence[str] = ()
 
     @property
     def parts(self) -> list[Table | str]:
-        """Tables and notes, as :func:`~gapstack.display.render.print_parts` prints them."""
-        return [*self.tables, *(["\n".join(self.notes)] if self.notes else [])]
+        """The parts as :func:`~gapstack.display.render.print_parts` prints them."""
+        lead, notes = (["\n".join(lines)] if lines else [] for lines in (self.lead, self.notes))
+        return [*lead, *self.tables, *notes]
 
     @property
     def record(self) -> Any:
@@ -39,8 +44,8 @@ class Report:
 
     def markdown(self) -> str:
         """The report as GitHub Markdown."""
-        notes = "".join(f"- {note}\n" for note in self.notes)
-        return "\n".join([*(table.markdown() for table in self.tables), *([notes] if notes else [])])
+        lead, notes = ("".join(f"- {line}\n" for line in lines) for lines in (self.lead, self.notes))
+        return "\n".join(filter(None, [lead, *(table.markdown() for table in self.tables), notes]))
 
     def write(self, folder: Path) -> list[Path]:
         """Write ``NAME.md``, ``NAME.json`` and ``files`` to ``folder``; return their paths."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from gapstack.audits import SUITES, Audit, Items, Target, audit, target_of
 from gapstack.audits.plots import regression_svg
-from gapstack.audits.report import audit_json, panel_table
+from gapstack.audits.report import panel_table, record
 from gapstack.audits.statistics import correlation
 from gapstack.audits.suite import Panel
 from gapstack.audits.winogender import OCCUPATION, resolutions, statistics_of
@@ -132,7 +132,7 @@ def _report(audited: Audit, notes: Sequence[str], data: Path | None) -> Report:
     )
     notes = [*notes, *(f"{name}: {what}" for name, what in theirs.get("systems", {}).items())]
     correlated = {"pearson_r": between, "occupations": len(bls), "fewer_women_in_text": below}
-    figures = {"paper": theirs, "note": ". ".join(notes), "audit": audit_json(audited)}
+    figures = {"paper": theirs, "note": ". ".join(notes), "audit": record(audited)}
     figures |= {"figure3": correlated, "examples": examples}
     plots = covered.findings.scatters
     files = {f"{plot.key.removeprefix(f'{_SUITE}.')}.svg": regression_svg(plot) for plot in plots}
