@@ -86,7 +86,12 @@ def test_several_systems_are_ranked_the_fairest_first(read):
 
 @pytest.mark.parametrize(
     ("policy", "verdict"),
-    [("oracle", "no clear difference"), ("stereotype", "at chance"), ("right_unless_feminine", "differs")],
+    [
+        ("oracle", "no clear difference"),
+        ("stereotype", "below chance"),
+        ("always_occupation", "at chance"),
+        ("right_unless_feminine", "differs"),
+    ],
 )
 def test_one_system_has_a_row_for_each_suite_and_a_verdict(winogender, policy, verdict):
     covered = audited(winogender, SUITES["winogender"], {"one": getattr(policies, policy)})

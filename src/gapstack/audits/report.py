@@ -20,7 +20,7 @@ from gapstack.errors import printable
 from gapstack.evaluation import Difference, Interval
 from gapstack.runs.folder import STACK
 
-DIFFERS, EVEN, AT_CHANCE = "differs", "no clear difference", "at chance"
+DIFFERS, EVEN, AT_CHANCE, BELOW = "differs", "no clear difference", "at chance", "below chance"
 """Verdicts on a system in a suite; the first two are about the difference between the genders."""
 _CHANCE = 50.0
 
@@ -72,8 +72,11 @@ def headlines(found: Audit) -> Iterator[HeadlineResult]:
                     continue
                 value = panels[gap[0]].rows[system].get(gap[1])
                 verdict = {True: DIFFERS, False: EVEN, None: ""}[differs(value, headline.even)]
-                if verdict and guessed and headline.score == "accuracy" and at_chance(row.get(key)):
-                    verdict = AT_CHANCE
+                score = row.get(key)
+                if verdict and guessed and headline.score == "accuracy" and isinstance(score, Interval):
+                    verdict = (
+                        BELOW if score.high < _CHANCE else AT_CHANCE if score.low <= _CHANCE else verdict
+                    )
                 yield HeadlineResult(*of_suite, panels[gap[0]].column(gap[1]), value, verdict)
 
 
@@ -87,31 +90,29 @@ def differs(value: Cell, even: float = 0.0) -> bool | None:
     return value.p < 0.05 if isinstance(value, Difference) else not value.low <= even <= value.high
 
 
-def at_chance(accuracy: Cell) -> bool:
-    """True if an accuracy in percent is not significantly above that of a guess between two names."""
-    return isinstance(accuracy, Interval) and accuracy.low <= _CHANCE
-
-
 def verdict(found: Audit) -> list[str]:
-    """For each system the suites with a difference between the genders, those at chance, and the number of all.
+    """For each system the suites with a difference between the genders, and those in which it is at chance or below.
 
     Systems with the same verdict share a sentence.
     """
     by_system: dict[str, dict[str, list[str]]] = {}
     for line in headlines(found):
-        figures = [line.shown_score] * (line.verdict == AT_CHANCE) + [line.shown_gap]
-        shown = f"{line.headline.title} ({', '.join(figures)})"
+        title = line.headline.title
+        shown = f"{title} ({line.shown_gap})" if line.verdict in (DIFFERS, EVEN) else title
         by_system.setdefault(line.system, {}).setdefault(line.verdict, []).append(shown)
     sentences: dict[str, list[str]] = {}
     for system, suites in by_system.items():
-        different, chance, even = (suites.get(key, []) for key in (DIFFERS, AT_CHANCE, EVEN))
-        count = len(different + chance + even)
+        different, even, chance, below = (suites.get(key, []) for key in (DIFFERS, EVEN, AT_CHANCE, BELOW))
+        count = sum(map(len, (different, even, chance, below)))
         text = f"a clear difference between the genders in {len(different)} of {count} suites"
         text += f": {'; '.join(different)}." if different else ", which does not show that there is none."
-        if chance:
-            text += f" At chance, where a difference shows how it guesses: {'; '.join(chance)}."
         if even and different and len(found.systems) == 1:
             text += f" No clear difference: {'; '.join(even)}."
+        for level, titles in ((AT_CHANCE, chance), (BELOW, below)):
+            if titles:
+                text += (
+                    f" {level.capitalize()}, where a difference shows how it guesses: {'; '.join(titles)}."
+                )
         sentences.setdefault(text, []).append(system)
     return [f"{', '.join(names)}: {text}" for text, names in sentences.items()]
 

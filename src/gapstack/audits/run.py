@@ -6,7 +6,9 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,7 +34,12 @@ from gapstack.records import versions
 from gapstack.registry import Registry
 from gapstack.types import Floats
 
+if TYPE_CHECKING:
+    from gapstack.display.report import Report
+
 _log = logging.getLogger(__name__)
+
+_REPR_LINES = 8
 
 _ALL: tuple[Suite, ...] = (
     *(Winogender(), WinoBias(), SoWinoBias(), GapTest()),
@@ -70,7 +77,7 @@ class SuiteAudit:
     remark: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """Results of an audit.
 
@@ -92,6 +99,24 @@ class Audit:
     def made_with(self) -> str:
         """Versions of software as text."""
         return ", ".join(f"{name} {version}" for name, version in self.versions.items())
+
+    def report(self, *, details: bool = False) -> Report:
+        """Verdict, tables, model card and plots; ``details`` adds slices and occupations."""
+        from gapstack.audits.report import report
+
+        return report(self, details=details)
+
+    def __repr__(self) -> str:
+        """At most ten lines: what was audited, the verdict on each system, and what was not covered."""
+        lead = self.report().lead
+        shown = lead if len(lead) <= _REPR_LINES else [*lead[: _REPR_LINES - 1], f"... {len(lead)} verdicts"]
+        systems = shorten(", ".join(self.systems), 100, placeholder=", ...")
+        lines = [f"Audit of {self.target}, {len(self.covered)} suites, systems: {systems}"]
+        lines += [shorten(line, 240, placeholder=" ...") for line in shown]
+        return "\n".join([*lines, f"Not covered: {', '.join(self.not_covered) or 'nothing'}"])
+
+    def _repr_html_(self) -> str:
+        return "".join(table._repr_html_() for table in self.report().tables)
 
 
 def audit(
@@ -120,7 +145,8 @@ def audit(
     if isinstance(target, str | Path):
         target = target_of(str(target), list(SUITES))
     elif not isinstance(target, Target):
-        target = Target({type(target).__name__: target} if isinstance(target, Predictor) else target)
+        systems = {type(target).__name__: target} if isinstance(target, Predictor) else target
+        target = Target(systems, ", ".join(systems))
     if find_candidates:
         finders = {label: CandidateFinder(system) for label, system in target.systems.items()}
         target = replace(target, systems=finders, note="; ".join(filter(None, (target.note, NOTE))))

@@ -29,7 +29,7 @@ class Target:
     """Predictors by label; ``title`` names what is audited, ``note`` is a caveat for readers of the figures."""
 
     systems: Mapping[str, Predictor]
-    title: str = "fitted members"
+    title: str
     note: str = ""
 
 
@@ -88,7 +88,7 @@ def files_target(path: Path, suites: Sequence[str]) -> Target:
     :func:`~gapstack.runs.predictors.prediction_file` lists the formats. Raises DataError if no file is named by a
     suite, or two of a system are named by the same.
     """
-    by_label = {path.name if path.is_dir() else "file": _files_by_suite(path, suites)}
+    by_label = {path.name: _files_by_suite(path, suites)}
     if not any(by_label.values()) and path.is_dir():
         folders = (folder for folder in sorted(path.iterdir()) if folder.is_dir())
         by_label = {folder.name: _files_by_suite(folder, suites) for folder in folders}
