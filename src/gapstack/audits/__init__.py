@@ -5,7 +5,8 @@ reads rows (:class:`Items`) and turns probabilities for them into :class:`Findin
 :mod:`gapstack.audits.report` shows as tables and :mod:`gapstack.audits.page` as a web page.
 """
 
-from gapstack.audits.run import CAUTION, MARK, SUITES, Audit, SuiteAudit, audit, write_rows
+from gapstack.audits.report import CAUTION, MARK, Audit, SuiteAudit
+from gapstack.audits.run import SUITES, audit, write_rows
 from gapstack.audits.suite import Findings, Headline, Items, Panel, Scatter, Suite
 from gapstack.audits.targets import Target, files_target, run_target, target_of
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from gapstack.audits import embedding_measures as by_paper
 from gapstack.audits.embedding_measures import EmbeddingMeasure
-from gapstack.audits.run import CAUTION
+from gapstack.audits.report import CAUTION
 from gapstack.data.sources import paper, papers_note
 from gapstack.data.word_lists import Lists
 from gapstack.display.render import Cell, Column, Section, Table

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from gapstack.audits.plots import regression_svg
-from gapstack.audits.report import headline_tables, headlines, panel_table, verdict
-from gapstack.audits.run import CAUTION, MARK, Audit
+from gapstack.audits.report import CAUTION, MARK, Audit, headline_tables, headlines, panel_table, verdict
 from gapstack.audits.winogender import pairs
 from gapstack.display.render import Column, Section, Table
 from gapstack.display.web import render, utf16

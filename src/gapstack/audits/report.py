@@ -1,16 +1,16 @@
-"""An audit as a report: the verdict, the headlines, every panel, the plots and the model card."""
+"""Results of an audit, and its report: verdict, headlines, every panel, plots and model card."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isnan
+from textwrap import shorten
 from typing import Any
 
 from gapstack.audits.plots import regression_svg
 from gapstack.audits.published import PAPERS, published
-from gapstack.audits.run import CAUTION, MARK, Audit, SuiteAudit
-from gapstack.audits.suite import Headline, Panel
+from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite
 from gapstack.data import Label
 from gapstack.data.sources import papers_note
 from gapstack.display.render import Cell, Column, Section, StyledCell, Table, point
@@ -19,10 +19,76 @@ from gapstack.display.web import page_cell
 from gapstack.errors import printable
 from gapstack.evaluation import Difference, Interval
 from gapstack.runs.folder import STACK
+from gapstack.types import Floats
 
 DIFFERS, EVEN, AT_CHANCE, BELOW = "differs", "no clear difference", "at chance", "below chance"
 """Verdicts on a system in a suite; the first two are about the difference between the genders."""
 _CHANCE = 50.0
+_REPR_LINES = 8
+
+MARK = "*"
+"""Suffix of a system's name in the results of a suite that it was trained on."""
+
+CAUTION = (
+    "A suite can show that a system is biased, never that it is not: each has few sentences of few kinds, in English, "
+    "about occupations of the United States, Wikipedia's people or given names, and measures nothing else."
+)
+
+
+@dataclass(frozen=True)
+class SuiteAudit:
+    """Results of one suite, with its rows and each system's probabilities, ``answers`` (n, 3) in the rows' order.
+
+    ``marked`` names systems that were trained on these rows (``allow_contaminated``); ``remark`` is a caveat of the
+    target about its answers.
+    """
+
+    suite: Suite
+    items: Items
+    findings: Findings
+    answers: Mapping[str, Floats]
+    marked: tuple[str, ...] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """Results of an audit.
+
+    ``covered`` has the suites that were run, ``not_covered`` the reason for each other suite, ``refused`` the systems
+    excluded from a suite because they were trained on its rows; ``average`` names the test-time augmentations,
+    ``versions`` the versions of software.
+    """
+
+    target: str
+    note: str
+    systems: tuple[str, ...]
+    covered: tuple[SuiteAudit, ...]
+    not_covered: Mapping[str, str]
+    refused: Mapping[str, tuple[str, ...]]
+    average: tuple[str, ...]
+    versions: Mapping[str, str]
+
+    @property
+    def made_with(self) -> str:
+        """Versions of software as text."""
+        return ", ".join(f"{name} {version}" for name, version in self.versions.items())
+
+    def report(self, *, details: bool = False) -> Report:
+        """Verdict, tables, model card and plots; ``details`` adds slices and occupations."""
+        return report(self, details=details)
+
+    def __repr__(self) -> str:
+        """At most ten lines: what was audited, the verdict on each system, and what was not covered."""
+        lead = self.report().lead
+        shown = lead if len(lead) <= _REPR_LINES else [*lead[: _REPR_LINES - 1], f"... {len(lead)} verdicts"]
+        systems = shorten(", ".join(self.systems), 100, placeholder=", ...")
+        lines = [f"Audit of {self.target}, {len(self.covered)} suites, systems: {systems}"]
+        lines += [shorten(line, 240, placeholder=" ...") for line in shown]
+        return "\n".join([*lines, f"Not covered: {', '.join(self.not_covered) or 'nothing'}"])
+
+    def _repr_html_(self) -> str:
+        return "".join(table._repr_html_() for table in self.report().tables)
 
 
 @dataclass(frozen=True)

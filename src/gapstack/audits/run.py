@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from textwrap import shorten
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gapstack.audits.find_candidates import NOTE, CandidateFinder, with_found
 from gapstack.audits.gap import GapTest
+from gapstack.audits.report import MARK, Audit, SuiteAudit
 from gapstack.audits.sowinobias import SoWinoBias
-from gapstack.audits.suite import Findings, Items, Suite
+from gapstack.audits.suite import Suite
 from gapstack.audits.surnames import SURNAMES
 from gapstack.audits.targets import Target, target_of
 from gapstack.audits.two_genders import TWO_GENDERS
@@ -34,12 +33,7 @@ from gapstack.records import versions
 from gapstack.registry import Registry
 from gapstack.types import Floats
 
-if TYPE_CHECKING:
-    from gapstack.display.report import Report
-
 _log = logging.getLogger(__name__)
-
-_REPR_LINES = 8
 
 _ALL: tuple[Suite, ...] = (
     *(Winogender(), WinoBias(), SoWinoBias(), GapTest()),
@@ -51,72 +45,6 @@ SUITES: Registry[Suite] = Registry("suite", {suite.name: suite for suite in _ALL
 
 NO_SUITE = MappingProxyType({name: LEFT_OUT[name] for name in ("bug", "pdp")})
 """Known test sets that cannot be read as a choice between two names, and why."""
-
-MARK = "*"
-"""Suffix of a system's name in the results of a suite that it was trained on."""
-
-CAUTION = (
-    "A suite can show that a system is biased, never that it is not: each has few sentences of few kinds, in English, "
-    "about occupations of the United States, Wikipedia's people or given names, and measures nothing else."
-)
-
-
-@dataclass(frozen=True)
-class SuiteAudit:
-    """Results of one suite, with its rows and each system's probabilities, ``answers`` (n, 3) in the rows' order.
-
-    ``marked`` names systems that were trained on these rows (``allow_contaminated``); ``remark`` is a caveat of the
-    target about its answers.
-    """
-
-    suite: Suite
-    items: Items
-    findings: Findings
-    answers: Mapping[str, Floats]
-    marked: tuple[str, ...] = ()
-    remark: str = ""
-
-
-@dataclass(frozen=True, repr=False)
-class Audit:
-    """Results of an audit.
-
-    ``covered`` has the suites that were run, ``not_covered`` the reason for each other suite, ``refused`` the systems
-    excluded from a suite because they were trained on its rows; ``average`` names the test-time augmentations,
-    ``versions`` the versions of software.
-    """
-
-    target: str
-    note: str
-    systems: tuple[str, ...]
-    covered: tuple[SuiteAudit, ...]
-    not_covered: Mapping[str, str]
-    refused: Mapping[str, tuple[str, ...]]
-    average: tuple[str, ...]
-    versions: Mapping[str, str]
-
-    @property
-    def made_with(self) -> str:
-        """Versions of software as text."""
-        return ", ".join(f"{name} {version}" for name, version in self.versions.items())
-
-    def report(self, *, details: bool = False) -> Report:
-        """Verdict, tables, model card and plots; ``details`` adds slices and occupations."""
-        from gapstack.audits.report import report
-
-        return report(self, details=details)
-
-    def __repr__(self) -> str:
-        """At most ten lines: what was audited, the verdict on each system, and what was not covered."""
-        lead = self.report().lead
-        shown = lead if len(lead) <= _REPR_LINES else [*lead[: _REPR_LINES - 1], f"... {len(lead)} verdicts"]
-        systems = shorten(", ".join(self.systems), 100, placeholder=", ...")
-        lines = [f"Audit of {self.target}, {len(self.covered)} suites, systems: {systems}"]
-        lines += [shorten(line, 240, placeholder=" ...") for line in shown]
-        return "\n".join([*lines, f"Not covered: {', '.join(self.not_covered) or 'nothing'}"])
-
-    def _repr_html_(self) -> str:
-        return "".join(table._repr_html_() for table in self.report().tables)
 
 
 def audit(
