@@ -66,7 +66,7 @@ class Row:
 
 FIRST_COPY = {"copies": False, "weights": [1, 0, 0, 0, 0]}
 INNER = {"name": "stack", "settings": {"members": ["token_distance"], "stackers": ["simplex"]}}
-NO_BLOCKS = {"blocks": [], "tune_layer": False, "either_order": True}
+NO_BLOCKS = {"blocks": [], "tune_layer": False}
 BIDAF = SMALL | {"training": {"epochs": 2, "precision": "float32"}}
 CHOICE = {"epochs": 40, "batch_size": 4, "encoder_lr": 3e-3, "head_lr": 3e-3}
 GRAPH = {"training": {"epochs": 40, "head_lr": 1e-2, "label_smoothing": 0.0}}
@@ -94,7 +94,7 @@ ROWS = (
     Row("grep", TUNED, needs_parses=True, equivariant=False, overfit=tuned()),
     Row("msnet", TUNED, equivariant=False, overfit=MSNET),
     Row("span_head", TUNED, True, equivariant=False, overfit=head(epochs=30) | {"tune_layer": False}),
-    Row("span_head", TUNED | NO_BLOCKS, overfit=head(epochs=30)),
+    Row("span_head", TUNED | NO_BLOCKS, equivariant=False, overfit=head(epochs=30)),
     Row("pair_product", TUNED, overfit=tuned(epochs=80, head_lr=3e-2)),
     Row("sequence", TUNED, equivariant=False, overfit=tuned(epochs=40)),
     Row("kernel_svm", SMALL, equivariant=False, overfit={"classifier": "logistic", "c": 1e4}),

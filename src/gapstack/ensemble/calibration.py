@@ -10,13 +10,13 @@ from scipy.optimize import minimize
 
 from gapstack.data import Gender
 from gapstack.ensemble.stacker import softmax
-from gapstack.members.store import LearnedArrays, State
+from gapstack.members.store import Learned
 from gapstack.types import Bools, Floats, Labels, Probabilities, Strings
 
 _FLOOR = 1e-6
 
 
-class Calibrator(LearnedArrays, ABC):
+class Calibrator(Learned, ABC):
     """Maps a stack's probabilities (n, 3) to calibrated ones; ``genders`` (n,) are those of the rows' pronouns."""
 
     @abstractmethod
@@ -26,15 +26,6 @@ class Calibrator(LearnedArrays, ABC):
     @abstractmethod
     def apply(self, probabilities: Probabilities, genders: Strings) -> Probabilities:
         """Return calibrated probabilities (n, 3)."""
-
-    def state(self) -> State:
-        """Return the learned state."""
-        return self._state()
-
-    def restore(self, state: State) -> Self:
-        """Inverse of :meth:`state`; returns self."""
-        self._restore(state)
-        return self
 
 
 class Identity(Calibrator):

@@ -95,18 +95,15 @@ class FittedStacker:
     def state(self) -> State:
         """Return the learned state of both."""
         state = self.stacker.state()
-        calibrator = {f"{_CALIBRATOR}{k}": v for k, v in self.calibrator.state().arrays.items()}
-        return State(state.arrays | calibrator, state.texts, state.values)
+        calibrator = State.joined({_CALIBRATOR: self.calibrator.state()})
+        return State(state.arrays | calibrator.arrays, state.texts, state.values)
 
     @classmethod
     def restored(cls, stacker: str, settings: Mapping[str, Any], calibrator: str, state: State) -> Self:
         """Restore both from their names, the stacker's settings and :meth:`state`."""
-        arrays = {
-            k.removeprefix(_CALIBRATOR): v for k, v in state.arrays.items() if k.startswith(_CALIBRATOR)
-        }
         return cls(
             create_stacker(stacker, **settings).restore(state),
-            create_calibrator(calibrator).restore(State(arrays)),
+            create_calibrator(calibrator).restore(state.part(_CALIBRATOR)),
         )
 
 

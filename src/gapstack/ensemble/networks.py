@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from gapstack.ensemble.linear import LOGIT_FLOOR
 from gapstack.ensemble.stacker import Inputs, Stacker, column_scales, member_inputs, softmax, standardised
+from gapstack.members.frozen_head import arrays_of, networks_from
 from gapstack.members.member import State
 from gapstack.settings import Count, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train
@@ -73,23 +74,13 @@ class NetworkStacker(Stacker):
         return logs, torch.from_numpy(standardised(evidence, self.scales_)).float()
 
     def _state(self) -> State:
-        arrays = {
-            f"{number}/{name}": tensor.numpy()
-            for number, network in enumerate(self.networks_)
-            for name, tensor in network.state_dict().items()
-        }
-        members, columns = self.networks_[0].members, self.networks_[0].columns
-        return State(arrays | {"scales": self.scales_}, values={"members": members, "columns": columns})
+        values = {"members": self.networks_[0].members, "columns": self.scales_.shape[1]}
+        return State(arrays_of(self.networks_) | {"scales": self.scales_}, values=values)
 
     def _restore(self, state: State) -> None:
-        self.scales_, self.networks_ = state.arrays["scales"], []
-        for number in range(self.seeds):
-            network = self._network(int(state.values["members"]), int(state.values["columns"]))
-            names = network.state_dict()
-            network.load_state_dict(
-                {name: torch.from_numpy(np.array(state.arrays[f"{number}/{name}"])) for name in names}
-            )
-            self.networks_.append(network.eval())
+        self.scales_ = state.arrays["scales"]
+        size = int(state.values["members"]), int(state.values["columns"])
+        self.networks_ = networks_from(state, [self._network(*size) for _ in range(self.seeds)])
 
 
 class DenselyConnected(nn.Module):

@@ -246,38 +246,25 @@ class Stack(Member):
         for fold, fits in enumerate(self.fits_):
             for number, member in enumerate(fits.values()):
                 states[f"member-{number}.fold-{fold}."] = member.state()
-        values = {
-            "folds": len(self.fits_),
-            "stacker": self.choice_.name,
-            "settings": self.choice_.settings,
-            "calibration": self.calibration_,
-            "states": {prefix: state.values for prefix, state in states.items()},
-        }
-        each = states.items()
-        arrays = {f"{prefix}{k}": array for prefix, state in each for k, array in state.arrays.items()}
-        texts = {f"{prefix}{k}": text for prefix, state in each for k, text in state.texts.items()}
-        return State(arrays, texts, values)
+        return State.joined(
+            states,
+            folds=len(self.fits_),
+            stacker=self.choice_.name,
+            settings=self.choice_.settings,
+            calibration=self.calibration_,
+        )
 
     def _restore(self, state: State) -> None:
         values = state.values
         self.choice_ = Part(values["stacker"], values["stacker"], values["settings"])
         self.calibration_ = values["calibration"]
         self.stacker_ = FittedStacker.restored(
-            self.choice_.name, self.choice_.settings, self.calibration_, _state_below(state, "stacker.")
+            self.choice_.name, self.choice_.settings, self.calibration_, state.part("stacker.")
         )
         self.fits_ = [
             {
-                label: member.restore(_state_below(state, f"member-{number}.fold-{fold}."))
+                label: member.restore(state.part(f"member-{number}.fold-{fold}."))
                 for number, (label, member) in enumerate(self.parts().items())
             }
             for fold in range(values["folds"])
         ]
-
-
-def _state_below(state: State, prefix: str) -> State:
-    """The part of a state whose keys begin with ``prefix``."""
-
-    def below(values: Mapping[str, Any]) -> dict[str, Any]:
-        return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
-
-    return State(below(state.arrays), below(state.texts), state.values["states"][prefix])

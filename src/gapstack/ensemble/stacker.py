@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.features.blocks import Features
-from gapstack.members.store import LearnedArrays, State
+from gapstack.members.store import Learned, State
 from gapstack.settings import Configured
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
@@ -22,7 +22,7 @@ Inputs = Literal["logs", "probabilities"]
 _OUTLIER = 5.0  # standard deviations at which evidence is clipped
 
 
-class Stacker(LearnedArrays, Configured, BaseEstimator, ABC):
+class Stacker(Learned, Configured, BaseEstimator, ABC):
     """An estimator over base predictions and, if it reads them, hand-made features of the rows ("evidence").
 
     Each row is learned in both orders of its names and predictions are averaged over both, so that swapping A and B
@@ -67,16 +67,15 @@ class Stacker(LearnedArrays, Configured, BaseEstimator, ABC):
         return both / both.sum(axis=1, keepdims=True)
 
     def state(self) -> State:
-        """Return the learned state."""
-        state = self._state()
+        """Return the learned state, and the number of members."""
+        state = super().state()
         state.values["members"] = self.members_
         return state
 
     def restore(self, state: State) -> Self:
         """Inverse of :meth:`state`; returns self."""
-        self._restore(state)
         self.members_ = int(state.values["members"])
-        return self
+        return super().restore(state)
 
     def _tables(self, evidence: Features | None, rows: int) -> tuple[Floats, Floats]:
         """Evidence in both orders of the names; without columns for a stacker that reads none."""

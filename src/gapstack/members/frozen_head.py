@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import torch
@@ -52,6 +52,8 @@ ON_MENTIONS = TrainingPlan(
 )
 """Default plan of heads over the embedded encoder's vectors."""
 _SCALES = "scales/"
+_CONSTANT = 1e-4  # deviation below which a column counts as constant
+M = TypeVar("M", bound=nn.Module)
 
 
 def chosen_layers(chosen: Sequence[int] | int | None, encoder: Encoder, default: Depth) -> tuple[int, ...]:
@@ -74,15 +76,19 @@ def mean_vectors(activations: SpanActivations, dtype: DTypeLike = np.float32) ->
 
 
 def scale_of(values: NDArray[Any], scaling: Scaling) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Shift and divisor (k,) that put values (..., k) on a scale; NaN divides columns without a range."""
+    """Shift and divisor (k,) that put values (..., k), NaN where missing, on a scale; NaN for columns of one value."""
     rows = values.reshape(-1, values.shape[-1])
     if scaling == "range":
         low, high = np.nanmin(rows, axis=0, initial=np.inf), np.nanmax(rows, axis=0, initial=-np.inf)
         return low, np.where(high > low, high - low, np.nan)
-    mean = rows.mean(axis=0)
+    known = np.where(np.isnan(rows).all(axis=0), np.float32(0), rows)
+    mean = np.nanmean(known, axis=0)
+    if scaling == "whole":
+        spread = ((rows - mean) ** 2).mean(keepdims=True)[0] ** 0.5
+        return mean, np.where(spread > 0, spread, np.float32(1))
+    spread = np.nanstd(known, axis=0)
     # encoders have dead units, which stay constant
-    spread = rows.std(axis=0) if scaling == "columns" else ((rows - mean) ** 2).mean(keepdims=True)[0] ** 0.5
-    return mean, np.where(spread > (1e-4 if scaling == "columns" else 0), spread, np.float32(1))
+    return mean, np.where(spread > _CONSTANT, spread, np.float32(1))
 
 
 class EncoderMember(SoftLabelMember):
@@ -163,7 +169,7 @@ class FrozenHead(SoftLabelMember):
     def _learn(self, training_set: TrainingSet) -> None:
         arrays, rows = self._to_learn(training_set.corpus)
         self.scales_ = self._scales(arrays)
-        state = {f"{_SCALES}{name}": scale for name, scale in self.scales_.items()}
+        networks: list[nn.Module] = []
         everything = self._data(arrays, training_set.weighted[rows])
         for number in range(self.seeds):
             seed = self.seed * 1000 + number
@@ -174,9 +180,10 @@ class FrozenHead(SoftLabelMember):
             with seeded(seed):
                 network = self._head(arrays)
             train(network, learned, plan, held)
-            state |= {f"{number}/{name}": value.cpu().numpy() for name, value in network.state_dict().items()}
+            networks.append(network)
         self.shapes_ = {name: list(array.shape[1:]) for name, array in arrays.items()}
-        self._restore(State(state, values={"shapes": self.shapes_}))
+        scales = {f"{_SCALES}{name}": scale for name, scale in self.scales_.items()}
+        self._restore(State(scales | arrays_of(networks), values={"shapes": self.shapes_}))
 
     def _split(self, training_set: TrainingSet, seed: int) -> tuple[RowData, RowData]:
         """Rows to learn from, and rows given with labels to stop by."""
@@ -204,20 +211,28 @@ class FrozenHead(SoftLabelMember):
 
     def _restore(self, state: State) -> None:
         self.arrays_, self.shapes_ = state.arrays, state.values["shapes"]
-        self.scales_ = _below(state.arrays, _SCALES)
+        self.scales_ = state.part(_SCALES).arrays
         empty = {name: np.empty((0, *shape)) for name, shape in self.shapes_.items()}
-        self.networks_ = []
-        for number in range(self.seeds):
-            with seeded(self.seed):
-                network = self._head(empty)
-            own = _below(state.arrays, f"{number}/")
-            network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
-            self.networks_.append(network.eval())
+        with seeded(self.seed):
+            self.networks_ = networks_from(state, [self._head(empty) for _ in range(self.seeds)])
 
 
-def _below(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
-    """Arrays whose names begin with ``prefix``, by the rest of the name."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+def arrays_of(networks: Sequence[nn.Module]) -> dict[str, NDArray[Any]]:
+    """Weights of several networks: ``0/weight``, ``1/weight``, ..."""
+    return {
+        f"{number}/{name}": tensor.cpu().numpy()
+        for number, network in enumerate(networks)
+        for name, tensor in network.state_dict().items()
+    }
+
+
+def networks_from(state: State, networks: list[M]) -> list[M]:
+    """Put the weights of :func:`arrays_of` into networks of the same shapes, for prediction."""
+    for number, network in enumerate(networks):
+        own = state.part(f"{number}/").arrays
+        network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
+        network.eval()
+    return networks
 
 
 class MentionHead(EncoderMember, FrozenHead):

@@ -25,7 +25,7 @@ from torch.nn import functional
 from gapstack.data import Corpus
 from gapstack.encoding.activations import GROUPS, SpanActivations, span_activations
 from gapstack.features.blocks import BlockName, Features, features
-from gapstack.members.frozen_head import EncoderMember, chosen_layers
+from gapstack.members.frozen_head import EncoderMember, chosen_layers, scale_of
 from gapstack.members.layers import ParallelLinear, SharedLinear, cross
 from gapstack.members.member import State
 from gapstack.members.soft_labels import TrainingSet, merge
@@ -171,12 +171,7 @@ def _standardised(
 def _scales(pieces: Floats32, spans: Ints, relations: Floats32) -> dict[str, Floats32]:
     """Mean and spread of every input; both names share theirs, or they could be distinguished."""
     keep = np.arange(pieces.shape[1]) < spans[:, -1, 1:]
-    found: list[Floats32] = []
-    for values in (pieces[keep], relations.reshape(-1, relations.shape[-1])):
-        # encoders have dead units: constant ones stay as they are
-        known = np.where(np.isnan(values).all(axis=0), np.float32(0), values)
-        spread = np.nanstd(known, axis=0)
-        found += [np.nanmean(known, axis=0), np.where(spread > 1e-4, spread, 1).astype(np.float32)]
+    found = (*scale_of(pieces[keep], "columns"), *scale_of(relations, "columns"))
     return dict(zip(_SCALES, found, strict=True))
 
 

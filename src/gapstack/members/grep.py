@@ -35,7 +35,7 @@ from gapstack.members.member import State
 from gapstack.members.probert import ATTREE
 from gapstack.resolvers.align import read_resolvers
 from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
-from gapstack.settings import Count, OneOf
+from gapstack.settings import OneOf
 from gapstack.text.cues import Cue, decide
 from gapstack.training import PieceData, Targets
 from gapstack.types import Probabilities
@@ -107,9 +107,6 @@ class Grep(FineTuned):
     """Heuristics among :data:`HEURISTICS`."""
     clusters: Sequence[str] = ()
     """Files of resolvers' clusters, one source a resolver; after ``fit`` other files of the same resolvers will do."""
-    max_mentions: Count = 20
-    max_mention_pieces: Count = 8
-    """Most mentions of a cluster, and most pieces of a mention; longer mentions are left out."""
     parser: str | None = None
     """spaCy pipeline of the heuristics; by default ``GAP_PARSER``, else the project's own."""
 
@@ -170,7 +167,7 @@ class Grep(FineTuned):
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces)
         clusters = pronoun_clusters(corpus, list(self._evidence().values()), self.parser)
-        evidence = cluster_pieces(view, clusters, self.max_mentions, self.max_mention_pieces)
+        evidence = cluster_pieces(view, clusters)
         return PieceData(view, targets, evidence)
 
     def _state(self) -> State:

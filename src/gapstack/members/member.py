@@ -18,7 +18,7 @@ from gapstack.data.augment import AugmentationName, average, variants
 from gapstack.data.contamination import known_test_sets
 from gapstack.errors import DamageError, GapstackError, MemberError, NotFittedError
 from gapstack.members import MEMBERS
-from gapstack.members.store import LearnedArrays, State, identity_of, save
+from gapstack.members.store import Learned, State, identity_of, save
 from gapstack.settings import Configured
 from gapstack.types import Ints, Labels, Probabilities
 
@@ -94,7 +94,7 @@ def each_once(*names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(names)))
 
 
-class Member(Configured, LearnedArrays, BaseEstimator, Predictor):
+class Member(Configured, Learned, BaseEstimator, Predictor):
     """A scikit-learn style estimator over corpora.
 
     Hyper-parameters are annotated attributes with types of :mod:`gapstack.settings`. They are stored untouched; learned
@@ -192,9 +192,9 @@ class Member(Configured, LearnedArrays, BaseEstimator, Predictor):
         return self.get_params()
 
     def state(self) -> State:
-        """Return the learned state, for :func:`gapstack.members.store.save`."""
+        """Return the learned state; NotFittedError before ``fit``."""
         self._check_fitted()
-        return self._state()
+        return super().state()
 
     def restore(self, state: State) -> Self:
         """Restore what :meth:`state` returned and return self; DamageError if it does not fit this member."""

@@ -44,8 +44,6 @@ class RGCN(EncoderMember, FrozenHead):
     """Layer of the vectors, from 0 (embeddings) up or -1 (the last) down; by default at two thirds of the depth."""
     widths: Sequence[Count] = (256,)
     """Widths of the layers over the graph; empty for no graph."""
-    text_width: Count | None = None
-    """Width of the dense layer over the encoder's vectors; by default half of the three vectors together."""
     hidden: Count = 256
     """Width of the layer before the classes."""
     dropout: FractionBelowOne = 0.5
@@ -60,7 +58,6 @@ class RGCN(EncoderMember, FrozenHead):
         "encoder": "bert-large-uncased",
         "layer": -1,
         "widths": [256],
-        "text_width": 1536,
         "dropout": 0.5,
         "node_dropout": 0.0,
         "training": {"epochs": 100, "batch_size": 4, "head_lr": 1e-4, "weight_decay": 0.035}
@@ -78,8 +75,7 @@ class RGCN(EncoderMember, FrozenHead):
 
     def _head(self, arrays: Arrays) -> nn.Module:
         width = arrays["nodes"].shape[-1]
-        text = len(MENTIONS) * width // 2 if self.text_width is None else self.text_width
-        return GraphHead(width, self.widths, text, self.hidden, self.dropout, self.node_dropout)
+        return GraphHead(width, self.widths, self.hidden, self.dropout, self.node_dropout)
 
     def _arrays(self, corpus: Corpus) -> dict[str, NDArray[Any]]:
         """Nodes (n, N, H) float16, pronoun, A and B first, and edges (n, relations, N, N)."""
@@ -110,16 +106,15 @@ class RGCN(EncoderMember, FrozenHead):
 
 
 class GraphHead(nn.Module):
-    """Two paths to three classes over nodes of width ``width``: via the graph, and a dense one of width ``text``."""
+    """Two paths to three classes over nodes of width ``width``: via the graph, and a dense one of half the vectors."""
 
-    def __init__(
-        self, width: int, widths: Sequence[int], text: int, hidden: int, dropout: float, node_dropout: float
-    ):
+    def __init__(self, width: int, widths: Sequence[int], hidden: int, dropout: float, node_dropout: float):
         super().__init__()
         sizes = [width, *widths]
         self.drop = nn.Dropout(node_dropout)
         self.graph = nn.ModuleList(map(GatedGraphConvolution, sizes[:-1], sizes[1:]))
         vectors = len(MENTIONS) * width
+        text = vectors // 2
         self.text = nn.Sequential(
             BatchNorm(vectors), nn.Dropout(dropout), nn.Linear(vectors, text), nn.ReLU()
         )

@@ -9,7 +9,7 @@ corpora first, the head and then the one encoder layer that it reads, then the h
 Differences: the encoder is the embedded MiniLM, read as deep as the paper's. By default only GAP is learned, and the
 layer is tuned in a second phase with the head. ``PUBLISHED`` has the paper's order without OntoNotes, which is not
 free, and is contaminated for Winogender. ``seeds`` heads are trained side by side and share the encoder layer. Features
-are standardised. Swapping A and B does not swap the probabilities, as in the paper; with ``either_order`` it does.
+are standardised. Swapping A and B does not swap the probabilities, as in the paper.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ from gapstack.members.frozen_head import chosen_layers
 from gapstack.members.layers import (
     BatchNorm,
     RunningScale,
-    SwapEquivariant,
     inclusive,
     self_attentive_extractor,
 )
 from gapstack.members.msnet import WHOLE_BATCH
-from gapstack.settings import Count, FractionBelowOne, LayerNumber, Natural
+from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.training import PieceData, Targets, TrainingPlan, cross_entropy
 from gapstack.training.plan import CONSTANT_RATE
 from gapstack.types import Floats
@@ -65,12 +64,6 @@ class SpanHead(FineTuned):
     """Widths of the projected pieces and of the hidden layer."""
     dropout: FractionBelowOne = 0.6
     """Dropout on the hidden layer."""
-    feature_units: Natural = 0
-    """Width of a hidden layer over the features; 0, as in the paper, for none."""
-    feature_dropout: FractionBelowOne = 0.0
-    """Dropout on the features and on that layer; none in the paper."""
-    either_order: bool = False
-    """Average each head over both orders of A and B, for equivariance; not in the paper."""
 
     PUBLISHED: ClassVar[dict[str, Any]] = {
         "encoder": "bert-large-uncased",
@@ -107,11 +100,7 @@ class SpanHead(FineTuned):
     def _head(self, encoder: Encoder) -> nn.Module:
         # the empty corpus has all columns
         names, row = (table.shape[-1] for table in self._features(Corpus([])).values())
-        heads = []
-        for _ in range(self.seeds):
-            classifier = Classifier(self, 2 * names + row)
-            vote = SwapEquivariant(classifier) if self.either_order else classifier
-            heads.append(SelfAttentiveHead(encoder.hidden_size, self.width, vote))
+        heads = [SelfAttentiveHead(self, encoder.hidden_size, 2 * names + row) for _ in range(self.seeds)]
         return SpanHeads(heads, names, row)
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
@@ -148,36 +137,20 @@ class SpanHeads(nn.Module):
 
 
 class SelfAttentiveHead(nn.Module):
-    """Spans of the three mentions, and a classifier over them and the features."""
+    """Spans of the three mentions, and a classifier over them and ``columns`` features, in a member's sizes."""
 
-    def __init__(self, hidden: int, width: int, vote: nn.Module):
+    def __init__(self, member: SpanHead, hidden: int, columns: int):
         super().__init__()
-        self.project = nn.Linear(hidden, width)  # a convolution of kernel 1
-        self.extractor = self_attentive_extractor(width)
-        self.vote = vote
-
-    def forward(self, hidden: Tensor, mentions: Tensor, names: Tensor, row: Tensor) -> Tensor:
-        """Return logits (b, 3)."""
-        spans = self.extractor(self.project(hidden), inclusive(mentions))  # (b, 3, width)
-        return self.vote(mentions=spans, names=names, row=row)
-
-
-class Classifier(nn.Module):
-    """Logits from three spans and ``columns`` features, with the sizes of a member's settings."""
-
-    def __init__(self, member: SpanHead, columns: int):
-        super().__init__()
-        inputs, units, own = 3 * member.width, member.units, member.feature_units
+        inputs, units = 3 * member.width, member.units
         self.dense = nn.Sequential(
             *(BatchNorm(inputs), nn.Linear(inputs, units), nn.ReLU()),
             *(BatchNorm(units), nn.Dropout(member.dropout)),
         )
-        self.features = nn.Sequential(nn.Dropout(member.feature_dropout))
-        if own:
-            self.features.extend([nn.Linear(columns, own), nn.ReLU(), nn.Dropout(member.feature_dropout)])
-        self.classifier = nn.Linear(units + (own or columns), len(Label))
+        self.classifier = nn.Linear(units + columns, len(Label))
+        self.project = nn.Linear(hidden, member.width)  # a convolution of kernel 1
+        self.extractor = self_attentive_extractor(member.width)
 
-    def forward(self, mentions: Tensor, names: Tensor, row: Tensor) -> Tensor:
-        """Map spans (b, 3, width) and features (b, 2, k) and (b, m) to logits (b, 3)."""
-        features = self.features(torch.cat([names.flatten(1), row], dim=-1))
-        return self.classifier(torch.cat([self.dense(mentions.flatten(1)), features], dim=-1))
+    def forward(self, hidden: Tensor, mentions: Tensor, names: Tensor, row: Tensor) -> Tensor:
+        """Return logits (b, 3)."""
+        spans = self.extractor(self.project(hidden), inclusive(mentions))  # (b, 3, width)
+        return self.classifier(torch.cat([self.dense(spans.flatten(1)), names.flatten(1), row], dim=-1))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,11 +220,35 @@ class State:
         ]
         return fingerprint(arrays, self.texts, self.values)
 
+    @classmethod
+    def joined(cls, parts: Mapping[str, State], **values: Any) -> State:
+        """One state of several, whose keys begin with their prefixes, and further ``values``."""
+        arrays = {f"{prefix}{key}": a for prefix, part in parts.items() for key, a in part.arrays.items()}
+        texts = {f"{prefix}{key}": t for prefix, part in parts.items() for key, t in part.texts.items()}
+        return cls(arrays, texts, {"states": {key: part.values for key, part in parts.items()}} | values)
 
-class LearnedArrays:
-    """Base of an estimator that learns arrays and JSON values: ``weights`` in :attr:`LEARNED` is ``weights_``."""
+    def part(self, prefix: str) -> State:
+        """The part of a joined state with this prefix; its arrays alone where they were not joined as a state."""
+
+        def below(every: Mapping[str, Any]) -> dict[str, Any]:
+            return {key.removeprefix(prefix): one for key, one in every.items() if key.startswith(prefix)}
+
+        return State(below(self.arrays), below(self.texts), self.values.get("states", {}).get(prefix, {}))
+
+
+class Learned:
+    """Base of what learns arrays and JSON values: ``weights`` in :attr:`LEARNED` is ``weights_``."""
 
     LEARNED: ClassVar[tuple[str, ...]] = ()
+
+    def state(self) -> State:
+        """Return the learned state, for :func:`save`."""
+        return self._state()
+
+    def restore(self, state: State) -> Self:
+        """Inverse of :meth:`state`; returns self."""
+        self._restore(state)
+        return self
 
     def _state(self) -> State:
         learned = {name: getattr(self, f"{name}_") for name in self.LEARNED}
