@@ -107,14 +107,17 @@ class Registry(Mapping[str, T], Generic[T]):
             raise unknown(self.kind, name, [*self._also, *self])
         return self._entries[name]
 
-    def name_of(self, thing: type) -> str:
-        """Return the name of a class of this registry; MemberError if it has none."""
+    def find(self, thing: type) -> str | None:
+        """Return the name of a class of this registry; None if it has none."""
         where = f"{thing.__module__}:{thing.__qualname__}"
-        for name, entry in self._entries.items():
-            if entry.target in (where, thing):
-                return name
+        return next((name for name, one in self._entries.items() if one.target in (where, thing)), None)
+
+    def name_of(self, thing: type) -> str:
+        """As :meth:`find`; MemberError if it has none."""
+        if (name := self.find(thing)) is not None:
+            return name
         raise MemberError(
-            f"{where} is not a registered {self.kind}, so it cannot be stored by name; "
+            f"{thing.__module__}:{thing.__qualname__} is not a registered {self.kind}, so it cannot be stored by name; "
             f"register it as an entry point of the group {self._group}"
         )
 

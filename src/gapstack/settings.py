@@ -115,8 +115,8 @@ def _located(error: Any, value: Any) -> tuple[bool, SettingError]:
     return False, SettingError(f"found {shown(value)}, expected {expected}", where)
 
 
-class _Check:
-    """An annotation that checks a value of the annotated type."""
+class Check:
+    """Base of annotations that check a value of the annotated type; ``str`` describes what is expected."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return no_info_after_validator_function(self._checked, handler(source))
@@ -131,7 +131,7 @@ class _Check:
 
 
 @dataclass(frozen=True, eq=False)
-class OneOf(_Check):
+class OneOf(Check):
     """Text that is one of ``names``, or the name of a file with one of the suffixes ``files``."""
 
     names: Collection[str]
@@ -150,7 +150,7 @@ class OneOf(_Check):
 
 
 @dataclass(frozen=True, eq=False)
-class FieldsOf(_Check):
+class FieldsOf(Check):
     """A mapping that gives some settings of a class, not those of ``without``."""
 
     kind: type
@@ -164,7 +164,7 @@ class FieldsOf(_Check):
         check_settings(self.kind, value, without=self.without)
 
 
-class _FolderName(_Check):
+class _FolderName(Check):
     def __str__(self) -> str:
         return "text that can name a folder (at most 100 bytes, no / or \\, no dot in front)"
 
@@ -218,7 +218,7 @@ def describe(kind: Any) -> str:
         return str(FieldsOf(kind))
     if origin is Annotated:
         check = args[1]
-        return str(check) if isinstance(check, _Check) else f"{describe(args[0])}, {_range(bounds(kind))}"
+        return str(check) if isinstance(check, Check) else f"{describe(args[0])}, {_range(bounds(kind))}"
     if isinstance(origin, type):
         return "a table" if issubclass(origin, Mapping) else f"a list, each {describe(args[0])}"
     words = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "none"}

@@ -6,8 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from gapstack.ensemble import CalibratorName, StackerPart, create_stacker
 from gapstack.ensemble.nested import FittedStacker, fit_nested
 from gapstack.ensemble.stacker import EVIDENCE, Stacker
 from gapstack.errors import DataError, MemberError
-from gapstack.members import create
+from gapstack.members import MEMBERS, create
+from gapstack.members.adapters import part_of
 from gapstack.members.member import Member, State, each_once
 from gapstack.members.part import MemberPart, Part
 from gapstack.processes import Executor, in_order
@@ -159,7 +161,7 @@ class Stack(Member):
     """
 
     members: Sequence[MemberPart] = ()
-    """Names, or tables of name, label and settings; labels differ."""
+    """Names, tables of name, label and settings, or Member objects, which are fitted anew; labels differ."""
     stackers: Sequence[StackerPart] = ("simplex", "conditional")
     """Stackers to choose from, the simplest first."""
     calibrators: Sequence[CalibratorName] = ("none",)
@@ -170,12 +172,28 @@ class Stack(Member):
     """Seed of the assignment to folds."""
 
     def parts(self) -> Mapping[str, Member]:
-        """Return new, unfitted members by label; SettingError for invalid ones or repeated labels."""
-        parts = self._listed("members")
-        twice = [label for label, count in Counter(part.label for part in parts).items() if count > 1]
-        if twice:
-            raise SettingError(f"label {twice[0]} is used twice; give each member its own", ("members",))
-        return {part.label: create(part.name, **part.settings) for part in parts}
+        """Return its members by label, unfitted; SettingError for invalid ones or repeated labels.
+
+        An object is numbered if its label is taken: ``surface``, ``surface_2``.
+        """
+        parts: dict[str, Member] = {}
+        for given, part in zip(self.members, self._listed("members"), strict=True):
+            if part.label in parts:
+                raise SettingError(
+                    f"label {part.label} is used twice; give each member its own", ("members",)
+                )
+            if isinstance(given, Member) and MEMBERS.find(type(given)) is None:
+                parts[part.label] = given
+            else:
+                parts[part.label] = create(part.name, **part.settings)
+        return parts
+
+    def stored_settings(self) -> dict[str, Any]:
+        """Settings with a table for each member; MemberError if the class of one is not registered."""
+        for given in self.members:
+            if isinstance(given, Member):
+                MEMBERS.name_of(type(given))
+        return self.get_params() | {"members": [asdict(part) for part in self._listed("members")]}
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
@@ -194,11 +212,17 @@ class Stack(Member):
         return {part.label: create_stacker(part.name, **part.settings) for part in parts}
 
     def _listed(self, setting: str) -> list[Part]:
-        parts: Sequence[str | Mapping[str, Any]] = getattr(self, setting)
-        for number, part in enumerate(parts, 1):
-            if not isinstance(part, str) and "name" not in part:
+        parts: list[Part] = []
+        for number, given in enumerate(getattr(self, setting), 1):
+            if isinstance(given, Member):
+                part, taken = part_of(given), {part.label for part in parts}
+                labels = chain([part.label], (f"{part.label}_{k}" for k in count(2)))
+                parts.append(replace(part, label=next(label for label in labels if label not in taken)))
+            elif isinstance(given, str) or "name" in given:
+                parts.append(Part.of(given))
+            else:
                 raise SettingError("has no name", (setting, f"item {number}"))
-        return [Part.of(part) for part in parts]
+        return parts
 
     def _prepare(self, corpus: Corpus) -> None:
         # fitted members do not need their training inputs, such as a teacher's rows

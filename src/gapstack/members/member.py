@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar, Self, overload
+from uuid import uuid4
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -152,6 +154,15 @@ class Member(Configured, Learned, BaseEstimator, Predictor):
         """Compute in one pass what ``fit`` and ``predict_proba`` will look up for these rows; optional."""
         learned = () if self._is_fitted else self.augment
         self._prepare(_with_changed(corpus, each_once(learned, self.average)))
+
+    @cached_property
+    def token(self) -> str:
+        """What identifies an object whose class is not registered."""
+        return uuid4().hex
+
+    def stored_settings(self) -> dict[str, Any]:
+        """Settings as JSON-able values, from which :func:`gapstack.create` makes the same member."""
+        return self.get_params()
 
     def parameters(self) -> int:
         """Count the learned numbers that are stored as arrays; trees do not count."""

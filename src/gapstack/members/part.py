@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 
 from gapstack.errors import MemberError, shown
 from gapstack.members import MEMBERS, published
-from gapstack.settings import FieldsOf, FolderName, OneOf, SettingError
+from gapstack.settings import Check, FieldsOf, FolderName, OneOf, SettingError
 
 BASE, EACH = "base", "each"
 _PUBLISHED = "published"
@@ -32,8 +32,24 @@ class Part:
 
 
 PartTable = Annotated[Mapping[str, Any], FieldsOf(Part)]
-MemberPart = Annotated[str, OneOf(MEMBERS)] | PartTable
-"""A member's name, or a table of name, label and settings."""
+
+
+class _IsMember(Check):
+    """A member that is an object, not named."""
+
+    def __str__(self) -> str:
+        return "a Member"
+
+    def check(self, value: Any) -> None:
+        """Raise SettingError if the value is not a Member."""
+        from gapstack.members.member import Member  # slow to import, not needed for recipes
+
+        if not isinstance(value, Member):
+            raise SettingError(f"found {shown(value)}, expected {self}")
+
+
+MemberPart = Annotated[str, OneOf(MEMBERS)] | PartTable | Annotated[Any, _IsMember()]
+"""A member's name, a table of name, label and settings, or a Member object."""
 
 
 def expand(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -134,7 +134,9 @@ def inputs_of(member: Any, *, fitted: bool = False) -> Identity:
 
 def identity_of(member: Any, *, fitted: bool = False) -> Identity:
     """Everything that decides a member's results except rows and folds; ``fitted`` and errors as :func:`inputs_of`."""
-    name, parts = MEMBERS.name_of(type(member)), member.parts()
+    name, parts = MEMBERS.find(type(member)), member.parts()
+    if name is None:  # an object of the caller's own: nothing says when another one computes the same
+        return {"object": member.token}
     settings = {key: value for key, value in member.get_params().items() if key not in BY_CONTENT}
     if parts:
         settings["members"] = list(parts)
@@ -282,15 +284,15 @@ def read_state(folder: Path) -> State:
         raise DamageError(f"cannot be read: {problem!r}", place=Place(folder), remedy=_REMEDY) from None
 
 
-def save(member: Member, name: str, folder: Path) -> None:
+def save(member: Member, name: str, folder: str | Path) -> None:
     """Write a fitted member, called ``name`` in the registry, to ``folder``, whole or not at all."""
-    state = member.state()
+    state, folder = member.state(), Path(folder)
     sweep(folder.parent)
     with atomic_folder(folder) as temporary:
         write_state(state, temporary)
         record = {
             "name": name,
-            "parameters": member.get_params(),
+            "parameters": member.stored_settings(),
             "not_for": list(member.contaminated_by),
             "reads": inputs_of(member, fitted=True),
             "versions": versions(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,10 @@ import numpy as np
 from gapstack.data import Corpus, Folds, make_folds
 from gapstack.ensemble import CALIBRATORS, STACKERS, create_stacker
 from gapstack.ensemble.nested import NestedStack, fit_nested
-from gapstack.ensemble.stack import FitStore, cross_fit
+from gapstack.ensemble.stack import FitStore, Stack, cross_fit
 from gapstack.errors import DataError
 from gapstack.evaluation import Scores, score
-from gapstack.members import create
-from gapstack.members.member import Member
+from gapstack.members.adapters import as_member
 from gapstack.runs.predictors import FileOfProbabilities
 from gapstack.types import Probabilities
 
@@ -34,21 +33,39 @@ class OutOfFold:
     scores: Scores
 
 
-def cross_validate(member: Member | str, corpus: Corpus, *, folds: int = 5, seed: int = 2019) -> OutOfFold:
-    """Predict each row of a labelled corpus by a fit of a member, or one of this name, on the other folds.
+def cross_validate(member: Any, corpus: Corpus, *, folds: int = 5, seed: int = 2019) -> OutOfFold:
+    """Predict each row of a labelled corpus by a fit of a member on the other folds.
 
-    Folds are those of :func:`~gapstack.data.make_folds`, as in a run. Raises UnknownNameError if there is no such
-    member; DataError if the corpus has no labels, or too few pages for the folds.
+    ``member`` is a name, a Member, a scikit-learn classifier or a function from a corpus to probabilities (n, 3). Folds
+    are those of :func:`~gapstack.data.make_folds`, as in a run. Raises UnknownNameError if there is no such member;
+    DataError if the corpus has no labels, or too few pages for the folds.
     """
-    template = create(member) if isinstance(member, str) else member
     assignment = make_folds(corpus, folds, seed=seed)
-    probabilities = cross_fit({"member": template}, corpus, assignment, FitStore()).out_of_fold["member"]
+    probabilities = cross_fit({"member": as_member(member)}, corpus, assignment, FitStore()).out_of_fold[
+        "member"
+    ]
     return OutOfFold(probabilities, assignment, score(corpus, probabilities))
 
 
-def stack(members: Sequence[Any], corpus: Corpus, **settings: Any) -> Member:
-    """Fit a stack of members on a labelled corpus: ``create("stack", members=members, **settings).fit(corpus)``."""
-    return create("stack", members=list(members), **settings).fit(corpus)
+def stack(
+    members: Sequence[Any],
+    corpus: Corpus,
+    *,
+    stackers: Sequence[str | Mapping[str, Any]] = Stack.stackers,
+    calibrators: Sequence[str] = Stack.calibrators,
+    folds: int = Stack.folds,
+    seed: int = Stack.seed,
+) -> Stack:
+    """Fit a stack of members on a labelled corpus.
+
+    ``members`` are names, tables of name, label and settings, Member objects (each fold fits a copy, also of a fitted
+    one), scikit-learn classifiers (over hand-made features), and functions from a corpus to probabilities (n, 3), such
+    as the ``predict_proba`` of a member that is to stay as it is fitted. ``stackers`` and ``calibrators`` are those to
+    choose from, the simplest first. A stack with a member whose class is not registered cannot be saved. Raises
+    MemberError if something is not a member, or a setting or the corpus does not do.
+    """
+    each = [member if isinstance(member, str | Mapping) else as_member(member) for member in members]
+    return Stack(members=each, stackers=stackers, calibrators=calibrators, folds=folds, seed=seed).fit(corpus)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,107 @@
+"""Functions and scikit-learn's classifiers as members, for :func:`gapstack.stack` and ``gapstack.cross_validate``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from reprlib import repr
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from gapstack.data import Corpus, Label
+from gapstack.errors import MemberError
+from gapstack.features.blocks import BlockName, features
+from gapstack.members import MEMBERS, create
+from gapstack.members.member import Member, Predictor
+from gapstack.members.part import Part
+from gapstack.types import Floats, Probabilities
+
+
+class FunctionMember(Member):
+    """A function from a corpus to probabilities (n, 3) of A, B and NEITHER; nothing is learned."""
+
+    function: Callable[[Corpus], Any]
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def _fit(self, corpus: Corpus) -> None:
+        self._predict_proba(corpus)
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        found = np.asarray(self.function(corpus), dtype=np.float64)
+        if found.shape != (len(corpus), len(Label)) or (found < 0).any():
+            raise MemberError(
+                f"{self.function} returned an array of shape {found.shape}; expected probabilities of A, B and NEITHER "
+                f"for each of {len(corpus)} rows"
+            )
+        return found
+
+
+class ClassifierMember(Member):
+    """A scikit-learn classifier of A, B and NEITHER (0, 1, 2) over the hand-made features of each row.
+
+    Columns are the features of A, of B and of the row (:func:`gapstack.features.blocks.features`), standardised;
+    missing values are replaced by the mean.
+    """
+
+    estimator: Any
+    blocks: Sequence[BlockName] = ("surface",)
+    """Feature blocks, by their names in :data:`gapstack.features.blocks.BLOCKS`."""
+
+    def _fit(self, corpus: Corpus) -> None:
+        from sklearn.impute import SimpleImputer
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        impute = SimpleImputer(keep_empty_features=True)
+        pipeline = make_pipeline(impute, StandardScaler(), clone(self.estimator))
+        self.pipeline_ = pipeline.fit(self._table(corpus), corpus.labels)
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        probabilities = np.zeros((len(corpus), len(Label)))
+        probabilities[:, self.pipeline_.classes_] = self.pipeline_.predict_proba(self._table(corpus))
+        return probabilities
+
+    def _table(self, corpus: Corpus) -> Floats:
+        found = features(corpus, self.blocks)
+        return np.concatenate([found.candidates[:, 0], found.candidates[:, 1], found.shared], axis=1)
+
+
+def as_member(item: object) -> Member:
+    """Return anything that predicts as a Member.
+
+    Those are members and their names, scikit-learn's classifiers, functions from a corpus to probabilities (n, 3), and
+    predictors that are not fitted (finished runs, prediction files). Raises MemberError for other objects.
+    """
+    if isinstance(item, str):
+        return create(item)
+    if isinstance(item, Member):
+        return item
+    if isinstance(item, Predictor):
+        return FunctionMember(function=item.predict_proba)
+    if not isinstance(item, type):
+        if hasattr(item, "fit") and hasattr(item, "predict_proba"):
+            return ClassifierMember(estimator=item)
+        if callable(item):
+            return FunctionMember(function=item)
+    raise MemberError(
+        f"{repr(item)} is not a member; expected a member's name or object, a scikit-learn classifier, or a function "
+        "from a corpus to probabilities (n, 3)"
+    )
+
+
+def part_of(member: Member) -> Part:
+    """Name, label and settings of a member object; of one whose class is not registered, its label alone."""
+    kind: Any = type(member)
+    if (name := MEMBERS.find(kind)) is not None:
+        defaults = kind().get_params()
+        changed = {key: value for key, value in member.get_params().items() if value != defaults[key]}
+        return Part(name, name, changed)
+    if isinstance(member, ClassifierMember):
+        kind = type(member.estimator)
+    elif isinstance(member, FunctionMember):
+        kind = member.function
+    label = getattr(kind, "__name__", type(kind).__name__).strip("<>")
+    return Part(label, label)
