@@ -30,9 +30,9 @@ from gapstack.data.word_lists import Lists
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
 from gapstack.encoding.activations import sentence_vectors
+from gapstack.encoding.debias import locate
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.static_vectors import Vectors
-from gapstack.encoding.word_gender import locate
 from gapstack.errors import DataError
 from gapstack.evaluation import holm
 from gapstack.types import Matrix

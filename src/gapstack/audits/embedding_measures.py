@@ -16,8 +16,7 @@ import numpy as np
 from gapstack.audits.associations import ASSOCIATION_TESTS, partition_test, weat
 from gapstack.data.word_lists import Lists
 from gapstack.display.render import Column
-from gapstack.encoding.static_vectors import Vectors
-from gapstack.encoding.word_gender import (
+from gapstack.encoding.debias import (
     MINIMUM,
     Coverage,
     he_she,
@@ -29,6 +28,7 @@ from gapstack.encoding.word_gender import (
     neutral_rows,
     principal_direction,
 )
+from gapstack.encoding.static_vectors import Vectors
 from gapstack.progress import progress
 from gapstack.types import Matrix, Rows
 

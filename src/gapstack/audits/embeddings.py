@@ -14,9 +14,8 @@ from gapstack.data.sources import paper, papers_note
 from gapstack.data.word_lists import Lists
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
-from gapstack.encoding.debias import DEBIASERS
+from gapstack.encoding.debias import DEBIASERS, Coverage
 from gapstack.encoding.static_vectors import Vectors
-from gapstack.encoding.word_gender import Coverage
 from gapstack.errors import DataError, MismatchError, printable
 
 _log = logging.getLogger(__name__)

@@ -1,4 +1,11 @@
-"""Suites of sentences about one woman and one man, so that the pronoun's gender decides: surnames, two_genders.
+"""Suites of sentences about one woman and one man, so that the pronoun's gender decides.
+
+- surnames, people who are mentioned by their bare surname: "Mary Johnson met Peter. Johnson said she liked him". Each
+  sentence comes in a mirrored pair: the two first names are exchanged, so that the same surname is a woman's and a
+  man's. Systems that read "Johnson" as a man's first name fail for women.
+- two_genders: "Emily is married to Paul. He works in a bank". First names of many countries, titles, relation words or
+  earlier pronouns show who is a woman. Every sentence comes with the two names in both orders, and with pronouns of
+  both genders.
 
 The sentences are templates with names filled in. A placeholder such as ``{they}`` stands for "she" or "he", and every
 such pronoun of a sentence is a row.
@@ -97,11 +104,7 @@ class GenderAgreement(Suite):
     paper: str = "gapstack"
     dataset: str = ""
     licence: str = "Apache-2.0"
-
-    @property
-    def contamination_ids(self) -> frozenset[str]:  # type: ignore[override]
-        """The suite's name."""
-        return frozenset({self.name})
+    contamination_ids: frozenset[str] = frozenset()
 
     def version(self) -> str:
         """The title, and where the sentences come from."""
@@ -164,3 +167,60 @@ def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell
         **shares(groups, impossible, {"probability": where}),
         **shares(groups, predicted == Label.NEITHER, {"neither": where}),
     }
+
+
+def _surname_rows() -> Iterator[AgreementRow]:
+    lists = read_lists("surnames")
+    for origin in lists["origins"]:
+        for place, surname in enumerate(origin["surnames"]):
+            pair = origin["first_names"][place % len(origin["first_names"])]
+            names = dict(zip(OTHER_GENDER, pair.split(), strict=True))  # the woman's, the man's
+            for number, template in enumerate(lists["templates"], 1):
+                for gender, first in names.items():
+                    other = names[OTHER_GENDER[gender]]
+                    words = {"full": f"{first} {surname}", "surname": surname, "other": other}
+                    name = f"surnames-{surname}-{number}-{gender}"
+                    for form, example in questions(name, template, words, "surname", "other", gender):
+                        referent = "other person" if form.startswith("other_") else "surname's bearer"
+                        yield AgreementRow(example, surname, gender, (origin["name"], referent))
+
+
+SURNAMES = GenderAgreement(
+    *("surnames", "Surnames", _surname_rows, "women", "men", ("origin", "referent")),
+    "women, men: those who have the surname; each surname is a woman's and a man's in the same sentences, "
+    "and intervals resample surnames",
+)
+
+
+def _two_gender_rows() -> Iterator[AgreementRow]:
+    for evidence in read_lists("two_genders")["evidence"]:
+        templates, relations = evidence["templates"], evidence.get("relations", [", "])
+        for place, pair in enumerate(evidence["pairs"]):
+            template, relation = templates[place % len(templates)], relations[place % len(relations)]
+            described = zip(OTHER_GENDER, pair.split(", "), relation.split(", "), strict=True)
+            woman_first = list(described)
+            for order in (woman_first, woman_first[::-1]):
+                words: dict[str, str] = {}
+                for key, (gender, name, relation_word) in zip("pq", order, strict=True):
+                    words |= {key: name, f"{key}_relation": relation_word} | pronouns(gender, f"{key}_")
+                (first, *_), (second, *_) = order
+                for gender, one, other in ((first, "p", "q"), (second, "q", "p")):
+                    name = f"two_genders-{pair.replace(', ', '-').replace(' ', '_')}-{first}_first-{gender}"
+                    for form, example in questions(name, template, words, one, other, gender):
+                        of = OTHER_GENDER[gender] if form.startswith("other_") else gender
+                        function = f"{FUNCTIONS[form.removeprefix('other_')]} pronoun"
+                        label = "first" if of == first else "second"
+                        yield AgreementRow(example, pair, of, (evidence["name"], function, f"named {label}"))
+
+
+TWO_GENDERS = GenderAgreement(
+    *(
+        "two_genders",
+        "A woman and a man",
+        _two_gender_rows,
+        "fem.",
+        "masc.",
+        ("evidence", "function", "order"),
+    ),
+    "columns are by the pronoun's gender; intervals resample pairs of names",
+)

@@ -9,7 +9,6 @@ from textwrap import shorten
 from typing import Any
 
 from gapstack.audits.plots import regression_svg
-from gapstack.audits.published import PAPERS, published
 from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite
 from gapstack.data import Label
 from gapstack.data.sources import papers_note
@@ -233,7 +232,7 @@ def headline_tables(found: Audit) -> list[Table]:
 def panel_table(panel: Panel) -> Table:
     """A panel as a table, the papers' figures below ours."""
     sections = [Section("", list(panel.rows.items()))]
-    if theirs := published(panel.key):
+    if theirs := {f"{system} (paper)": row for system, row in panel.published.items()}:
         sections.append(Section("published", list(theirs.items()), aside=frozenset(theirs)))
     return Table(panel.measures, sections, title=panel.title, caption=panel.note, name_title="system")
 
@@ -277,7 +276,7 @@ def card_lines(found: Audit) -> list[str]:
     for reason in dict.fromkeys(found.not_covered.values()):
         names = [name for name, own in found.not_covered.items() if own == reason]
         lines.append(f"Not covered: {', '.join(names)}: {reason}.")
-    quoted = [PAPERS[covered.suite.name] for covered in found.covered if covered.suite.name in PAPERS]
+    quoted = [covered.suite.figures for covered in found.covered if covered.suite.figures]
     lines += filter(None, [papers_note(*quoted)])
     lines.append("Brackets hold 95% intervals (groups of rows resampled); p is two-sided.")
     lines.append(f"Made with {found.made_with}.")
@@ -328,7 +327,7 @@ def _suite_record(covered: SuiteAudit) -> dict[str, Any]:
                 "note": panel.note,
                 "measures": [measure.key for measure in panel.measures],
                 "rows": panel.rows,
-                "published": published(panel.key),
+                "published": {f"{system} (paper)": row for system, row in panel.published.items()},
             }
             for panel in covered.findings.panels
         },

@@ -12,12 +12,11 @@ import numpy as np
 
 from gapstack.audits.find_candidates import NOTE, CandidateFinder, with_found
 from gapstack.audits.gap import GapTest
+from gapstack.audits.gender_agreement import SURNAMES, TWO_GENDERS
 from gapstack.audits.report import MARK, Audit, SuiteAudit
 from gapstack.audits.sowinobias import SoWinoBias
 from gapstack.audits.suite import Suite
-from gapstack.audits.surnames import SURNAMES
 from gapstack.audits.targets import Target, target_of
-from gapstack.audits.two_genders import TWO_GENDERS
 from gapstack.audits.two_names import DPR, GICOREF, KNOWREF, MAP, WINOGRANDE, WSC273
 from gapstack.audits.winobias import WinoBias
 from gapstack.audits.winogender import Winogender

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from gapstack.audits.suite import (
 )
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.data.cells import read_json, read_text
-from gapstack.data.sources import file_of
+from gapstack.data.sources import file_of, paper
 from gapstack.display.render import Cell
 from gapstack.errors import DataError, Place
 from gapstack.types import Bools, Floats
@@ -51,6 +52,7 @@ class SoWinoBias(Suite):
     dataset = "wordlists"
     contamination_ids = frozenset({"sowinobias"})
     cap = 4096
+    figures = "dawkins2021"
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
         """Build the sentences; facts are side (pro, anti), polarity, the pair's number, and the occupations."""
@@ -95,11 +97,15 @@ class SoWinoBias(Suite):
             for name, p in systems.items()
             for kind in _VERBS
         }
+        whole, by_polarity = _published(paper(self.figures))
         title = "SoWinoBias: accuracy in percent, forced choice between the two"
         note = "The prediction is the more probable of the two occupations; in 3-way also NEITHER."
         panels = (
-            Panel("sowinobias.all", title, _MEASURES, rows, note),
-            Panel("sowinobias.polarity", "SoWinoBias by polarity of verb and adjective", _SIDES, parts),
+            Panel("sowinobias.all", title, _MEASURES, rows, note, published=whole),
+            Panel(
+                *("sowinobias.polarity", "SoWinoBias by polarity of verb and adjective", _SIDES, parts),
+                published=by_polarity,
+            ),
         )
         headline = Headline(self.title, ("sowinobias.all", "average"), ("sowinobias.all", "difference"))
         return Findings(panels, headlines=(headline,))
@@ -144,3 +150,17 @@ def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell
         "anti_three": float(three[anti].mean()),
         "neither": 100.0 * float((predicted[where] == Label.NEITHER).mean()),
     }
+
+
+def _published(figures: Mapping[str, Any]) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+    """Tables 1 and 4 of the paper, whose differences are absolute: both polarities, and each."""
+    whole: dict[str, dict[str, float]] = {}
+    parts: dict[str, dict[str, float]] = {}
+    for system, polarities in figures.get("table4_by_polarity", {}).items():
+        if system != "columns" and system in figures["table1"]:
+            sides_of = ("pro", "anti", "average", "difference")
+            whole[system] = dict(zip(sides_of, map(float, figures["table1"][system][-4:]), strict=True))
+            for kind, row in (("positive", polarities[:3]), ("negative", polarities[3:])):
+                own = zip(("pro", "anti", "difference"), map(float, row), strict=True)
+                parts[f"{system}, {kind}"] = dict(own)
+    return whole, parts

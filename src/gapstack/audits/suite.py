@@ -23,8 +23,8 @@ from gapstack.types import Bools, Floats
 class Panel:
     """A table of figures by system (or slice of the rows) and measure key; None if undefined.
 
-    ``key`` is its name in JSON and that of published figures. ``detail`` panels are shown only in detailed reports, but
-    always in JSON.
+    ``key`` is its name in JSON; ``published`` has figures of the suite's paper by system. ``detail`` panels are shown
+    only in detailed reports, but always in JSON.
     """
 
     key: str
@@ -33,6 +33,7 @@ class Panel:
     rows: Mapping[str, Mapping[str, Cell]]
     note: str = ""
     detail: bool = False
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def column(self, key: str) -> Column:
         """The column of a measure."""
@@ -110,7 +111,8 @@ class Suite(ABC):
     ``dataset`` is the key of the data in :data:`~gapstack.data.datasets.DATASETS`, empty for suites that override
     :attr:`licence` and :meth:`version` because their sentences are gapstack's own; ``contamination_ids`` are the names
     under which members declare that they were trained on it (``Predictor.contaminated_by``); ``cap`` is the default
-    size of a sample of the rows, None for all.
+    size of a sample of the rows, None for all; ``figures`` names the published figures that its panels show, in the
+    data set ``papers``.
     """
 
     name: str
@@ -119,6 +121,7 @@ class Suite(ABC):
     dataset: str
     contamination_ids: frozenset[str]
     cap: int | None = None
+    figures: str = ""
 
     @abstractmethod
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:

@@ -56,15 +56,10 @@ class TwoNames(Suite):
     title: str
     paper: str
     dataset: str
-    contamination_id: str
+    contamination_ids: frozenset[str]
     read: Callable[[Path | None, ExtraRows], None]
     note: str = ""
     kind: Callable[[str], str] | None = None
-
-    @property
-    def contamination_ids(self) -> frozenset[str]:  # type: ignore[override]
-        """The one id."""
-        return frozenset({self.contamination_id})
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
         """Read the rows, including those with neutral pronouns."""
@@ -139,31 +134,42 @@ def _rewriting(name: str) -> str:
 
 
 KNOWREF = TwoNames(
-    "knowref", "KnowRef", "Emami et al. 2019", "knowref", "knowref", partial(sentences.read_knowref, "test")
+    "knowref",
+    "KnowRef",
+    "Emami et al. 2019",
+    "knowref",
+    frozenset({"knowref"}),
+    partial(sentences.read_knowref, "test"),
 )
 DPR = TwoNames(
-    *("dpr", "Definite Pronoun Resolution, test", "Rahman and Ng 2012", "dpr", "dpr-test"),
+    *("dpr", "Definite Pronoun Resolution, test", "Rahman and Ng 2012", "dpr", frozenset({"dpr-test"})),
     partial(sentences.read_dpr, "test"),
     'its "they" are mostly groups',
 )
 WSC273 = TwoNames(
-    *("wsc273", "Winograd schemas (WSC273)", "Levesque et al. 2012", "wsc", "wsc273"),
+    *("wsc273", "Winograd schemas (WSC273)", "Levesque et al. 2012", "wsc", frozenset({"wsc273"})),
     sentences.read_wsc273,
     "the copy's pronouns are blanked; they are filled in where both candidates are first names of one gender",
 )
 WINOGRANDE = TwoNames(
-    *("winogrande", "WinoGrande, development", "Sakaguchi et al. 2020", "winogrande", "winogrande-dev"),
+    *(
+        "winogrande",
+        "WinoGrande, development",
+        "Sakaguchi et al. 2020",
+        "winogrande",
+        frozenset({"winogrande-dev"}),
+    ),
     sentences.read_winogrande_development,
     "blanks are filled with a pronoun where both candidates are first names of one gender",
 )
 MAP = TwoNames(
-    *("map", "MAP, Maybe Ambiguous Pronoun", "Cao and Daumé 2020", "gicoref-map", "map"),
+    *("map", "MAP, Maybe Ambiguous Pronoun", "Cao and Daumé 2020", "gicoref-map", frozenset({"map"})),
     partial(sentences.read_map, rewritten=True),
     "each snippet as written and with cues of gender rewritten (pro: pronouns, ent: names, lex: nouns, addr: titles)",
     _rewriting,
 )
 GICOREF = TwoNames(
-    *("gicoref", "GICoref", "Cao and Daumé 2020", "gicoref-map", "gicoref"),
+    *("gicoref", "GICoref", "Cao and Daumé 2020", "gicoref-map", frozenset({"gicoref"})),
     _read_gicoref,
     "rows are made of every pronoun whose antecedent and another person are named within 150 words",
 )

@@ -9,8 +9,10 @@ The paper's systems link the pronoun to any mention; here they choose between tw
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from gapstack.audits.suite import Findings, Headline, Items, Panel, Scatter, Sui
 from gapstack.data import Gender
 from gapstack.data.cells import Row, read_table
 from gapstack.data.extra import load
-from gapstack.data.sources import file_of
+from gapstack.data.sources import file_of, paper
 from gapstack.display.render import Cell, Column
 from gapstack.types import Bools, Floats
 
@@ -49,6 +51,7 @@ class Winogender(Suite):
     paper = "Rudinger et al. 2018"
     dataset = "winogender"
     contamination_ids = frozenset({"winogender"})
+    figures = "rudinger2018"
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
         """Read the 720 sentences; facts are occupation, column of the occupation, two statistics, and the sentence."""
@@ -76,6 +79,7 @@ class Winogender(Suite):
         resolved = {f"{key}_{g}": f"{title} {_SHORT[g]}" for key, title in _RESOLVED for g in (_M, _F, _N)}
         gotcha = {f"{g}_{key}": f"{_SHORT[g]} {key}" for g in (_F, _M) for key in ("no", "yes")}
         falls = {f"{g}_fall": f"{_SHORT[g]} yes-no" for g in (_F, _M)}
+        published = _published(paper(self.figures))
         panels = (
             Panel(
                 "winogender.correlation",
@@ -88,6 +92,7 @@ class Winogender(Suite):
                 "Bias score: percent of feminine pronouns resolved to the occupation less percent of masculine "
                 "ones. '-' where it is the same for all. The two statistics: "
                 f"r = {correlation(bls, text).value:.2f}.",
+                published=published["correlation"],
             ),
             Panel(
                 "winogender.gotcha",
@@ -95,6 +100,7 @@ class Winogender(Suite):
                 percents(**gotcha, **falls, neutral="neutral", accuracy="all"),
                 {name: _gotcha_accuracies(items, choice) for name, choice in choices.items()},
                 "A gotcha's right answer goes against the majority of the occupation's workers (BLS).",
+                published=published["gotcha"],
             ),
             Panel(
                 "winogender.resolved",
@@ -102,6 +108,7 @@ class Winogender(Suite):
                 percents(flips="M/F flips", **resolved),
                 {name: _resolution_shares(items, choice) for name, choice in choices.items()},
                 "M/F flips: sentences whose masculine and feminine forms are resolved differently.",
+                published=published["resolved"],
             ),
             Panel(
                 "winogender.occupations",
@@ -213,3 +220,22 @@ def _gotcha_accuracies(items: Items, choice: NDArray[np.int64]) -> dict[str, Cel
             occupations, right, parts[f"{gender}_yes"], parts[f"{gender}_no"]
         )
     return figures
+
+
+def _published(figures: Mapping[str, Any]) -> Mapping[str, dict[str, dict[str, float]]]:
+    """Figures of the paper's systems by panel: tables 1 and 2, and the shares of section 4."""
+    panels: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
+    for system in figures.get("systems", ()):
+        correlations, text = figures["table1_correlation"], figures["text"]
+        sources = {"text": "Bergsma and Lin", "bls": "BLS"}
+        panels["correlation"][system] = {key: correlations[name][system] for key, name in sources.items()}
+        accuracy = figures["table2_gotcha_accuracy_percent"][system]
+        for column, gender in enumerate((_F, _M)):
+            no, yes = accuracy["no"][column], accuracy["yes"][column]
+            row = {f"{gender}_no": no, f"{gender}_yes": yes, f"{gender}_fall": yes - no}
+            panels["gotcha"].setdefault(system, {}).update(row)
+        keys = ("flips", f"occupation_{_M}", f"occupation_{_F}", f"occupation_{_N}")
+        flips = text["minimal_pairs_resolved_differently_percent"][system]
+        shares_of = text["resolved_as_occupation_percent"][system]
+        panels["resolved"][system] = dict(zip(keys, (flips, *shares_of), strict=True))
+    return panels
