@@ -2,7 +2,7 @@
 
     python scripts/embed_data.py ../shared/data
 
-The folder is laid out as ``gapstack.data.datasets`` says. Only files with a free licence are taken:
+The folder is laid out as ``gapstack.data.sources`` says. Only files with a free licence are taken:
 
 =================== ===================================================================================
 winogender          rudinger/winogender-schemas @ 1c7f8b4, MIT
@@ -24,7 +24,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from gapstack.data.datasets import ARCHIVE, SUMS
+from gapstack.data.sources import ARCHIVE, SUMS
 from gapstack.files import atomic_path
 
 PATTERNS = (

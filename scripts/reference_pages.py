@@ -14,7 +14,7 @@ import gapstack
 from gapstack.audits import SUITES
 from gapstack.cli import app
 from gapstack.cli.catalogue import member_record
-from gapstack.data import datasets
+from gapstack.data import sources
 from gapstack.ensemble import CALIBRATORS, STACKERS
 from gapstack.features.blocks import BLOCKS
 from gapstack.members import MEMBERS
@@ -85,7 +85,7 @@ def registries() -> None:
         entries = ((f"`{name}`", registry.entry(name).about, registry.entry(name).paper) for name in registry)
         found += [f"## {title}", table(("Name", "Contents", "Source"), entries)]
     write("names.md", "# Stackers, calibrators, feature blocks", *found)
-    known = datasets.DATASETS.values()
+    known = sources.DATASETS.values()
     data = ((f"`{one.name}`", one.rows or "", one.licence, one.upstream) for one in known)
     suites = ((f"`{name}`", suite.title, suite.paper) for name, suite in SUITES.items())
     write(

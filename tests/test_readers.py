@@ -89,6 +89,7 @@ def resolved(name: str, path: Path) -> object:
     return read_resolver(path, ROWS, format=name)
 
 
+CORRECTIONS = b"ID\told_label\tnew_label\ntest-1\tA\tB\ntest-2\tB\tUNCLEAR\n"
 READERS = {
     "gap": Reader(GAP, ".tsv", read_gap),
     "gap.gz": Reader(gzip.compress(GAP, mtime=0), ".tsv.gz", read_gap),
@@ -98,9 +99,7 @@ READERS = {
     "scored submission": Reader(
         SUBMISSION, ".csv", lambda path: score_file(path, sources.sample()["train"][:3])
     ),
-    "corrections": Reader(
-        b"ID\told_label\tnew_label\ntest-1\tA\tB\ntest-2\tB\tUNCLEAR\n", ".tsv", read_corrections
-    ),
+    "corrections": Reader(CORRECTIONS, ".tsv", lambda path: read_corrections(path, ROWS)),
     "clusters": Reader(json.dumps(CLUSTERS).encode(), ".jsonl", lambda path: read_clusters(path, ROWS)),
     **{name: json_reader(name) for name in RESOLVERS},
     "glove": Reader(GLOVE, ".txt", read_vectors),

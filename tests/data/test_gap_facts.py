@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gapstack.data import Gender, read_scorer_tsv, sources
-from gapstack.data.datasets import DATASETS
+from gapstack.data.sources import DATASETS
 from gapstack.files import sha256
 
 

@@ -5,9 +5,9 @@ import csv
 import pytest
 
 from gapstack.data import Corpus, Example, Label, Span
-from gapstack.data.labels import with_labels
-from gapstack.errors import DataError, DataNotFoundError, MismatchError
-from gapstack.registry import UnknownNameError
+from gapstack.data.labels import lists_of, with_labels
+from gapstack.data.sources import relabel
+from gapstack.errors import DataError, MismatchError
 
 A, B, NEITHER = Label
 
@@ -41,7 +41,7 @@ def lists(tmp_path):
         *[("5", "A", "NEITHER", "#5-neither?"), ("6", "A", "B", "6-(B)"), ("6", "A", "UNCLEAR", "#6?")],
         *[("7", "A", "B", "7-(B)"), ("7", "A", "B", "#7-(B)??"), ("8", "A", "NEITHER", "#8-neither?")],
     )
-    return tmp_path
+    return lambda name: [tmp_path / f"corrections_{one}.tsv" for one in lists_of(name)]
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def official():
     ],
 )
 def test_label_sets_by_hand(lists, official, name, changed):
-    found = with_labels(official, name, lists)
+    found = with_labels(official, name, lists(name))
     assert found.label_set == name
     assert {int(e.id.split("-")[1]): e.label for e in found if e.label != A} == changed
     assert found.fingerprint == official.fingerprint
@@ -68,23 +68,16 @@ def test_label_sets_by_hand(lists, official, name, changed):
 
 def test_a_list_made_for_other_labels_is_refused_with_its_line(lists):
     with pytest.raises(DataError, match="the old label of development-2 is A; expected B") as caught:
-        with_labels(corpus_of(development_1=A, development_2=B), "liu", lists)
+        with_labels(corpus_of(development_1=A, development_2=B), "liu", lists("liu"))
     assert caught.value.place.line == 3
-    assert with_labels(corpus_of(development_2=A, test_1=B), "liu", lists).labels.tolist() == [B, B]
+    assert with_labels(corpus_of(development_2=A, test_1=B), "liu", lists("liu")).labels.tolist() == [B, B]
 
 
 def test_label_sets_are_made_from_official_labels_of_gap_alone(lists, official, sample):
     with pytest.raises(MismatchError, match="liu labels; kaggle is made from official"):
-        with_labels(with_labels(official, "liu", lists), "kaggle", lists)
+        with_labels(with_labels(official, "liu", lists("liu")), "kaggle", lists("kaggle"))
     with pytest.raises(MismatchError, match="no rows of GAP"):
-        with_labels(sample, "liu", lists)
-    with pytest.raises(UnknownNameError, match='no label set is called "mine"'):
-        with_labels(official, "mine", lists)
-
-
-def test_lists_that_are_not_there_are_asked_for_with_their_home(official, tmp_path):
-    with pytest.raises(DataNotFoundError, match=r"corrections_liu\.tsv.*boliu61"):
-        with_labels(official, "majority", tmp_path)
+        with_labels(sample, "liu", lists("liu"))
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +90,6 @@ def test_majority_is_the_one_that_was_counted_by_hand(gap, gap_folder):
     with (gap_folder / "gap" / "corrections_merged.tsv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
     merged = {row["ID"]: Label[row["majority_new"]] for row in rows if int(row["votes_for_majority"]) >= 2}
-    found = with_labels(gap, "majority", gap_folder)
+    found = relabel(gap, "majority", gap_folder)
     changed = {new.id: new.label for new, old in zip(found, gap, strict=True) if new.label != old.label}
     assert changed == merged

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from gapstack.data import Quarantine, sources
-from gapstack.data.datasets import DATASETS, DownloadError, RemoteFile
+from gapstack.data.sources import DATASETS, DownloadError, RemoteFile
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
 from gapstack.files import cache_root, sha256
 from gapstack.registry import UnknownNameError
@@ -155,10 +155,10 @@ def test_label_sets_are_applied_to_every_split(tmp_path):
     assert gap.train.label_set == gap.test.label_set == "liu"
     assert gap.train.labels.tolist() == [0, 2, 0, 0]
     assert gap.test.labels.tolist() == [1, 2]
-    with pytest.raises(DataNotFoundError, match="corrections of label set kaggle"):
-        sources.load_gap(folder, label_set="majority")
+    with pytest.raises(DataNotFoundError, match=r"corrections_liu\.tsv.*boliu61"):
+        sources.relabel(gap.test, "majority")
     with pytest.raises(UnknownNameError, match="no label set"):
-        sources.load_gap(folder, label_set="mine")
+        sources.gap_split("test", folder, label_set="mine")
 
 
 def test_bad_rows_of_every_split_can_be_put_aside(tmp_path):

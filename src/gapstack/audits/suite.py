@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.data import Corpus, Label
-from gapstack.data.datasets import DATASETS
+from gapstack.data.sources import DATASETS
 from gapstack.display.render import Cell, Column
 from gapstack.errors import MismatchError
 from gapstack.evaluation.metrics import answers, normalise
@@ -108,7 +108,7 @@ class Items:
 class Suite(ABC):
     """A benchmark suite: rows, and measures of a system's probabilities for them.
 
-    ``dataset`` is the key of the data in :data:`~gapstack.data.datasets.DATASETS`, empty for suites that override
+    ``dataset`` is the key of the data in :data:`~gapstack.data.sources.DATASETS`, empty for suites that override
     :attr:`licence` and :meth:`version` because their sentences are gapstack's own; ``contamination_ids`` are the names
     under which members declare that they were trained on it (``Predictor.contaminated_by``); ``cap`` is the default
     size of a sample of the rows, None for all; ``figures`` names the published figures that its panels show, in the

@@ -204,14 +204,13 @@ def data_fetch_command(
     names: list[str] | None = Argument(
         None,
         help="Data sets to download. Default: all public ones.",
-        autocompletion=common.completion("gapstack.data.datasets:DATASETS"),
+        autocompletion=common.completion("gapstack.data.sources:DATASETS"),
     ),
     again: bool = Option(False, "--again", help="Download again what is there."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Download data sets into the cache and check them; files that are there and intact are kept."""
-    from gapstack.data.datasets import DATASETS
-    from gapstack.data.sources import fetch, fetchable, require_dataset
+    from gapstack.data.sources import DATASETS, fetch, fetchable, require_dataset
 
     records = []
     for dataset in [require_dataset(name) for name in names or fetchable()]:

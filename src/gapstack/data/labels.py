@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from gapstack.data.cells import Columns, Row, read_table
 from gapstack.data.corpus import Corpus
-from gapstack.data.datasets import DATASETS
 from gapstack.data.example import Label
-from gapstack.errors import DataError, DataNotFoundError, MismatchError, Place
-from gapstack.registry import unknown
+from gapstack.errors import MismatchError
 from gapstack.settings import OneOf
 
 LABEL_SETS: dict[str, str] = {
@@ -25,52 +24,26 @@ LABEL_SETS: dict[str, str] = {
 """Names and one-line descriptions."""
 LabelSetName = Annotated[str, OneOf(LABEL_SETS)]
 
-_LISTS = ("liu", "kaggle", "attree")
 _LIST_COLUMNS: Columns = ("ID", "old-label", "new-label")
 _LAYOUTS = (_LIST_COLUMNS, (*_LIST_COLUMNS, "raw-line"))
 _SPLITS = ("development-", "validation-", "test-")
 
 
-class Correction(NamedTuple):
-    """One line of a correction list: the old and the new label of a row.
+def lists_of(name: str) -> tuple[str, ...]:
+    """Names of the correction lists that make a label set."""
+    everyone = ("liu", "kaggle", "attree")
+    return everyone if name == "majority" else tuple(one for one in everyone if one == name)
 
-    ``new`` is None where the list calls the row unclear; ``sure`` is False where Attree commented the line out.
+
+def with_labels(corpus: Corpus, name: str, lists: Sequence[Path]) -> Corpus:
+    """Replace the official labels of a corpus by one of :data:`LABEL_SETS`, given the files of :func:`lists_of` it.
+
+    ``attree`` uses the lines that are not commented out, as Attree's code does. ``majority`` uses labels on which at
+    least two lists agree; Attree's doubtful lines count here, and a line with the old label is a vote for it.
+
+    Raises MismatchError if the corpus's labels are not the official ones, or none of its rows is from GAP; errors of
+    the lists as :func:`read_corrections`.
     """
-
-    place: Place
-    id: str
-    old: Label
-    new: Label | None
-    sure: bool
-
-
-def read_corrections(path: Path) -> list[Correction]:
-    """Read a correction list: columns ID, old_label, new_label, and in Attree's list the raw line."""
-
-    def parse(row: Row) -> Correction:
-        for column, other in (("old-label", None), ("new-label", "UNCLEAR")):
-            if row[column] not in Label.__members__ and row[column] != other:
-                raise row.error(column, f"found {row[column]!r}", expected="A, B or NEITHER")
-        old, new = Label[row["old-label"]], Label.__members__.get(row["new-label"])
-        sure = "raw-line" not in row.columns or not row["raw-line"].startswith("#")
-        return Correction(Place(row.file, row.line), row["ID"], old, new, sure)
-
-    return read_table(path, _LAYOUTS, parse)
-
-
-def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus:
-    """Replace the official labels of a corpus by one of :data:`LABEL_SETS`.
-
-    ``folder`` is a data folder, or has the ``corrections_*.tsv`` directly. ``attree`` uses the lines that are not
-    commented out, as Attree's code does. ``majority`` uses labels on which at least two lists agree; Attree's doubtful
-    lines count here, and a line with the old label is a vote for it.
-
-    Raises MismatchError if the corpus's labels are not the official ones, or none of its rows is from GAP;
-    UnknownNameError if there is no label set of this name; DataError if a list's old label differs from the corpus's;
-    DataNotFoundError if a list is not in the folder.
-    """
-    if name not in LABEL_SETS:
-        raise unknown("label set", name, LABEL_SETS)
     if corpus.label_set != "official":
         raise MismatchError(
             f"{corpus.name} has {corpus.label_set} labels; {name} is made from official ones. "
@@ -82,45 +55,41 @@ def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus
         raise MismatchError(
             f"{corpus.name} has no rows of GAP, and the label set {name} corrects GAP alone. Use official"
         )
-    lists = [_read_for(corpus, one, folder) for one in (_LISTS if name == "majority" else (name,))]
-    by_list = [_by_id(lines, doubtful=name == "majority") for lines in lists]
-    new = by_list[0]
-    if name == "majority":
-        votes = Counter(pair for labels in by_list for pair in labels.items())
-        new = {i: label for (i, label), count in votes.items() if count >= 2}
+    doubtful, least = (True, 2) if name == "majority" else (False, 1)
+    by_list = [read_corrections(path, corpus, doubtful=doubtful) for path in lists]
+    votes = Counter(pair for labels in by_list for pair in labels.items())
+    new = {identifier: label for (identifier, label), count in votes.items() if count >= least}
     relabelled = (replace(e, label=new[e.id]) if e.id in new else e for e in corpus)
     return Corpus(relabelled, label_set=name, name=corpus.name)
 
 
-def _read_for(corpus: Corpus, name: str, folder: Path | None) -> list[Correction]:
-    """Read a list whose old labels are those of the corpus."""
-    dataset = DATASETS[f"corrections-{name}"]
-    path = dataset.within(folder) if folder is not None else None
-    if path is None:
-        raise DataNotFoundError(
-            f"the corrections of label set {name} are not in {folder}; expected {dataset.path} or "
-            f"{Path(dataset.path).name}. They come from {dataset.upstream}"
-        )
-    lines = read_corrections(path)
+def read_corrections(path: Path, corpus: Corpus, *, doubtful: bool = False) -> dict[str, Label]:
+    """New labels by id from a list of columns ID, old_label, new_label, and in Attree's list the raw line.
+
+    Of several lines for a row the last counts. Lines that Attree commented out (``#``) and those that call a row
+    unclear, which removes its label, count only if ``doubtful``. DataError if an old label is not the corpus's.
+    """
     labels = {example.id: example.label for example in corpus}
-    for line in lines:
-        label = labels.get(line.id, line.old)
-        if label != line.old:
-            raise DataError(
-                f"the old label of {line.id} is {line.old.name}",
-                place=line.place,
+    new: dict[str, Label] = {}
+
+    def parse(row: Row) -> None:
+        for column, other in (("old-label", None), ("new-label", "UNCLEAR")):
+            if row[column] not in Label.__members__ and row[column] != other:
+                raise row.error(column, f"found {row[column]!r}", expected="A, B or NEITHER")
+        old = Label[row["old-label"]]
+        label = labels.get(row["ID"], old)
+        if label != old:
+            raise row.error(
+                "old-label",
+                f"the old label of {row['ID']} is {old.name}",
                 expected=f"{label.name if label is not None else 'no label'}, as {corpus.name} has it",
                 remedy="Use official GAP and the list made for it",
             )
-    return lines
+        is_sure = "raw-line" not in row.columns or not row["raw-line"].startswith("#")
+        if row["new-label"] == "UNCLEAR":
+            new.pop(row["ID"] if doubtful else "", None)
+        elif is_sure or doubtful:
+            new[row["ID"]] = Label[row["new-label"]]
 
-
-def _by_id(lines: list[Correction], *, doubtful: bool) -> dict[str, Label]:
-    """New label by id; of several lines for a row the last counts, and an unclear one removes it."""
-    labels: dict[str, Label] = {}
-    for line in lines:
-        if line.new is None and doubtful:
-            labels.pop(line.id, None)
-        elif line.new is not None and (line.sure or doubtful):
-            labels[line.id] = line.new
-    return labels
+    read_table(path, _LAYOUTS, parse)
+    return new

@@ -1,14 +1,19 @@
-"""Where data come from.
+"""Data sets: which there are (``datasets.toml``), where they are found, how they are downloaded, and GAP itself.
 
 Searched in this order: ``--data``, the folder that ``GAP_DATA`` names, ``../shared/data`` relative to the current
-folder and to a source checkout, the cache, and the data that come with the package. GAP itself is downloaded if it is
-nowhere; if that fails, the embedded sample replaces it.
+folder and to a source checkout, the cache, and the data that come with the package (``embedded.tar.xz``, which
+``scripts/embed_data.py`` writes). GAP itself is downloaded if it is nowhere; if that fails, the embedded sample
+replaces it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import tarfile
+import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -17,20 +22,10 @@ from typing import Annotated, Any, NamedTuple
 
 from gapstack.data.cells import Quarantine, read_json
 from gapstack.data.corpus import Corpus
-from gapstack.data.datasets import (
-    DATASETS,
-    Dataset,
-    DownloadError,
-    data_cache,
-    download,
-    embedded_folder,
-    is_offline,
-    require_dataset,
-)
 from gapstack.data.gap_files import read_gap
-from gapstack.data.labels import with_labels
+from gapstack.data.labels import LABEL_SETS, lists_of, with_labels
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
-from gapstack.files import by_content, contents, read_bytes
+from gapstack.files import atomic_folder, by_content, cache_root, contents, digest, discard, read_bytes
 from gapstack.progress import print_note
 from gapstack.registry import unknown
 from gapstack.settings import OneOf
@@ -43,10 +38,73 @@ _TABLES = (".tsv", ".tsv.gz", ".tsv.xz")
 SplitName = Annotated[str, OneOf(SPLITS, _TABLES)]
 HeldOutName = Annotated[str, OneOf(HELD_OUT, _TABLES)]
 """Splits of GAP, or files of rows like GAP's."""
-PAPERS = ("webster2018", "webster2019", "rudinger2018", "dawkins2021")
-"""Papers whose figures the data set ``papers`` has."""
 _SAMPLE = Path(__file__).parent / "sample"
 _PROJECT = Path(__file__).parents[3]
+ARCHIVE = Path(__file__).parent / "embedded.tar.xz"
+SUMS = "SHA256SUMS"
+"""Digests of the archive's other files, as ``sha256sum`` writes and checks them."""
+
+
+class DownloadError(DataNotFoundError):
+    """A download failed because of the network or the server, not because of the file's content."""
+
+
+class RemoteFile(NamedTuple):
+    """A file at a fixed address; ``name`` is its place in a data set that is a folder."""
+
+    url: str
+    sha256: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """One file or folder of data, at ``path`` in a data folder.
+
+    ``rows`` is the published number of examples; ``files`` can be downloaded, ``embedded`` data come with the package.
+    """
+
+    name: str
+    path: str
+    upstream: str
+    licence: str
+    rows: int | None = None
+    files: tuple[RemoteFile, ...] = ()
+    embedded: bool = False
+
+    def within(self, folder: Path) -> Path | None:
+        """Find it in a data folder: at ``path`` or directly under its own name; plain, ``.gz`` or ``.xz``."""
+        for relative in (self.path, Path(self.path).name):
+            if path := _packed(folder / relative):
+                return path
+        return None
+
+    def is_intact(self, path: Path) -> bool:
+        """True if the files at ``path``, unpacked, have the published checksums."""
+        try:
+            return all(
+                hashlib.sha256(read_bytes(path / file.name)).hexdigest() == file.sha256 for file in self.files
+            )
+        except DataNotFoundError:  # a folder that lacks a file
+            return False
+
+
+def _packed(path: Path) -> Path | None:
+    """The path, or with ``.gz`` or ``.xz``, that exists."""
+    paths = (path.with_name(path.name + suffix) for suffix in ("", ".gz", ".xz"))
+    return next((one for one in paths if one.exists()), None)
+
+
+def _datasets() -> dict[str, Dataset]:
+    listed: dict[str, Any] = tomllib.loads((_SAMPLE.parent / "datasets.toml").read_text(encoding="utf-8"))
+    return {
+        name: Dataset(name, **fields | {"files": tuple(RemoteFile(**f) for f in fields.get("files", ()))})
+        for name, fields in listed.items()
+    }
+
+
+DATASETS: dict[str, Dataset] = _datasets()
+"""By name, in the order that ``gap data status`` shows."""
 
 
 class DataLocation(NamedTuple):
@@ -65,27 +123,45 @@ class Status(NamedTuple):
     intact: bool | None
 
 
-@dataclass(frozen=True)
-class GapData:
-    """GAP (``development``, ``validation``, ``test``), or the embedded sample (``train``, ``test``) in its place."""
+def require_dataset(name: str) -> Dataset:
+    """The data set of this name; UnknownNameError, with the closest match, if there is none."""
+    if name not in DATASETS:
+        raise unknown("data set", name, DATASETS)
+    return DATASETS[name]
 
-    splits: dict[str, Corpus]
-    source: str
-    is_sample: bool
 
-    @property
-    def train(self) -> Corpus:
-        """All splits but ``test``, one after the other."""
-        return reduce(add, (corpus for name, corpus in self.splits.items() if name != "test"))
+def _places(data: Path | None) -> Iterator[tuple[str, Path]]:
+    """Origins and folders in the order searched; a folder named by the user must exist."""
+    for origin, value in (("--data", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
+        if value:
+            folder = Path(value).expanduser()
+            if not folder.is_dir():
+                raise DataNotFoundError(f"{origin} names the folder {folder}, which does not exist")
+            yield origin, folder
+    shared = [Path.cwd().parent / "shared" / "data"]
+    if (_PROJECT / "pyproject.toml").is_file():  # a source checkout, not an installed package
+        shared.append(_PROJECT.parent / "shared" / "data")
+    yield from (("../shared/data", folder) for folder in dict.fromkeys(shared))
+    yield "cache", _data_cache()
+    yield "embedded", embedded_folder()  # last, since it may have to be unpacked
 
-    @property
-    def test(self) -> Corpus:
-        """The held-out split."""
-        return self.splits["test"]
+
+def _data_cache() -> Path:
+    """Folder that downloads go to, laid out like a data folder."""
+    return cache_root() / "data"
+
+
+def embedded_folder() -> Path:
+    """Data folder with the embedded data sets, unpacked into the cache."""
+    target = cache_root() / "embedded" / digest(ARCHIVE)[:16]
+    if not target.is_dir():
+        with atomic_folder(target) as temporary, tarfile.open(ARCHIVE) as archive:
+            archive.extractall(temporary, filter="data")
+    return target
 
 
 def search(name: str, data: Path | None = None) -> DataLocation | None:
-    """Find a data set by its name in :data:`~gapstack.data.datasets.DATASETS` without downloading it.
+    """Find a data set by its name in :data:`DATASETS` without downloading it.
 
     Raises UnknownNameError for an unknown name; DataNotFoundError if ``data`` or ``GAP_DATA`` is not a folder;
     IntegrityError if the cache has other bytes than the published ones.
@@ -111,25 +187,27 @@ def find(name: str, data: Path | None = None) -> Path | None:
 
 def require(name: str, data: Path | None = None) -> Path:
     """Path of a data set; DataNotFoundError with the places searched and its upstream home if there is none."""
-    path = find(name, data)
-    if path is not None:
-        return path
-    dataset = DATASETS[name]
-    places = "; ".join(f"{origin}: {folder}" for origin, folder in _places(data))
-    how = f"Get it with: gap data fetch {name}" if dataset.files else f"It comes from {dataset.upstream}"
-    raise DataNotFoundError(
-        f"{name} ({dataset.path}) is at none of the places searched ({places}). {how}, or name its folder "
-        "with --data or GAP_DATA"
-    )
+    return _located(name, data).path
+
+
+def _located(name: str, data: Path | None) -> DataLocation:
+    location = search(name, data)
+    if location is None:
+        dataset = DATASETS[name]
+        places = "; ".join(f"{origin}: {folder}" for origin, folder in _places(data))
+        how = f"Get it with: gap data fetch {name}" if dataset.files else f"It comes from {dataset.upstream}"
+        raise DataNotFoundError(
+            f"{name} ({dataset.path}) is at none of the places searched ({places}). {how}, or name its folder "
+            "with --data or GAP_DATA"
+        )
+    return location
 
 
 def file_of(dataset: str, file: str, data: Path | None) -> Path:
     """Path of a file in a data set's folder, plain or packed; DataNotFoundError if either is missing."""
     folder = require(dataset, data)
-    for suffix in ("", ".xz", ".gz"):
-        path = folder / (file + suffix)
-        if path.is_file():
-            return path
+    if path := _packed(folder / file):
+        return path
     raise DataNotFoundError(f"{folder} has no {file}, which is a part of {dataset} (see `gap data status`)")
 
 
@@ -138,47 +216,139 @@ def data_folder(data: str | None) -> Path | None:
     return Path(data) if data and data != "sample" else None
 
 
+def status(data: Path | None = None) -> list[Status]:
+    """Location, rows and integrity of every data set."""
+    lines: list[Status] = []
+    for dataset in DATASETS.values():
+        paths = ((dataset.within(folder), origin) for origin, folder in _places(data))
+        location = next((DataLocation(path, origin) for path, origin in paths if path), None)
+        rows = intact = None
+        if location is not None and dataset.rows is not None:
+            rows = read_bytes(location.path).count(b"\n") - 1  # the header
+        if location is not None and dataset.files and location.origin != "embedded":
+            intact = dataset.is_intact(location.path)
+        lines.append(Status(dataset, location, rows, intact))
+    return lines
+
+
+def is_offline() -> bool:
+    """True if ``GAPSTACK_OFFLINE`` forbids downloads."""
+    return os.environ.get("GAPSTACK_OFFLINE", "") not in {"", "0"}
+
+
+def fetchable() -> list[str]:
+    """Names of the data sets that can be downloaded and do not come with the package."""
+    return [name for name, dataset in DATASETS.items() if dataset.files and not dataset.embedded]
+
+
+def fetch(names: Iterable[str] | None = None, *, again: bool = False) -> list[Path]:
+    """Download data sets (all of :func:`fetchable` by default) into the cache, except intact ones unless ``again``.
+
+    Raises DownloadError if a file cannot be downloaded or ``GAPSTACK_OFFLINE`` is set; IntegrityError if its checksum
+    is not the published one; DataNotFoundError if a data set has no public file.
+    """
+    paths: list[Path] = []
+    for dataset in map(require_dataset, fetchable() if names is None else names):
+        path = _data_cache() / dataset.path
+        if dataset.embedded and not dataset.files:
+            path = embedded_folder() / dataset.path
+        elif not dataset.files:
+            raise DataNotFoundError(
+                f"{dataset.name} cannot be fetched; it comes from {dataset.upstream}. Put it at {dataset.path} in "
+                "a folder and name that with --data or GAP_DATA"
+            )
+        elif again or not dataset.is_intact(path):
+            _download(dataset, path)
+        paths.append(path)
+    return paths
+
+
+def _download(dataset: Dataset, target: Path) -> None:
+    if is_offline():
+        raise DownloadError(f"{dataset.name} is not in the cache, and GAPSTACK_OFFLINE is set")
+    import pooch  # slow to import
+
+    pooch.get_logger().setLevel("WARNING")
+    downloader = pooch.HTTPDownloader(timeout=30)
+    is_folder = bool(dataset.files[0].name)
+    if not is_folder:
+        discard(target)
+    with atomic_folder(target) if is_folder else nullcontext(target.parent) as folder:
+        for url, sha256, name in dataset.files:
+            try:
+                pooch.retrieve(url, f"sha256:{sha256}", name or target.name, folder, downloader=downloader)
+            except OSError as problem:
+                raise DownloadError(
+                    f"cannot download {url}: {problem}. Check the network, or download the file yourself and give its "
+                    "folder with --data"
+                ) from problem
+            except ValueError as problem:  # pooch raises it for another hash
+                raise IntegrityError(
+                    f"{url}: {problem}. Try again; if this repeats, something between here and the server changes files"
+                ) from problem
+
+
+@dataclass(frozen=True)
+class GapData:
+    """GAP (``development``, ``validation``, ``test``), or the embedded sample (``train``, ``test``) in its place."""
+
+    splits: dict[str, Corpus]
+    source: str
+    is_sample: bool
+
+    @property
+    def train(self) -> Corpus:
+        """All splits but ``test``, one after the other."""
+        return reduce(add, (corpus for name, corpus in self.splits.items() if name != "test"))
+
+    @property
+    def test(self) -> Corpus:
+        """The held-out split."""
+        return self.splits["test"]
+
+
 def load_gap(
     data: Path | str | None = None, *, label_set: str = "official", quarantine: Quarantine | None = None
 ) -> GapData:
     """Load the three GAP splits from the first place that has them, and print to stderr which one that was.
 
     ``data`` is a folder, ``"sample"`` for the embedded sample, or None to search. If GAP is nowhere it is downloaded;
-    if that fails, or ``GAPSTACK_OFFLINE`` is set, the embedded sample replaces it.
-    A ``quarantine`` takes bad rows. Raises DataNotFoundError if a named folder lacks a split, or a label set's
-    corrections are missing; IntegrityError if the cache or the download has other bytes than the published ones;
-    MismatchError for the sample with other labels than ``official``.
+    if that fails, or ``GAPSTACK_OFFLINE`` is set, the embedded sample replaces it. A ``quarantine`` takes bad rows.
+    Raises DataNotFoundError if a named folder lacks a split, or a label set's corrections are missing; IntegrityError
+    if the cache or the download has other bytes than the published ones; MismatchError for the sample with other labels
+    than ``official``.
     """
     if data == "sample":
-        return load_sample("the sample was chosen")
+        return _load_sample("the sample was chosen")
     data = Path(data) if data else None
-    reason = "downloads are switched off"
-    origin = _origin_of_splits(data)
-    if origin is None and not is_offline():
+    origin, folder = next(_places(data))
+    lacks = [f"gap-{split}.tsv" for split in SPLITS if DATASETS[f"gap-{split}"].within(folder) is None]
+    if lacks and origin in {"--data", "GAP_DATA"}:
+        raise DataNotFoundError(
+            f"{folder} ({origin}) lacks {', '.join(lacks)}; expected the three GAP splits, in it or in its folder gap"
+        )
+    if not all(find(f"gap-{split}", data) for split in SPLITS):
         try:
             fetch(f"gap-{split}" for split in SPLITS)
-            origin = "cache"
         except DownloadError as problem:
-            reason = str(problem)
-    if origin is None:
-        if label_set != "official":
-            raise MismatchError(
-                f"GAP is not available, and the sample has no {label_set} labels. Use official"
-            )
-        return load_sample(f"GAP was not found ({reason})")
+            if label_set != "official":
+                raise MismatchError(
+                    f"GAP is not available, and the sample has no {label_set} labels. Use official"
+                ) from problem
+            return _load_sample(f"GAP was not found ({problem})")
     splits = {split: gap_split(split, data, label_set=label_set, quarantine=quarantine) for split in SPLITS}
-    paths = {split: require(f"gap-{split}", data) for split in SPLITS}
-    folder = paths["test"].parent
-    changed = [split for split, path in paths.items() if not DATASETS[f"gap-{split}"].is_intact(path)]
-    print_note(f"Data: GAP from {folder} ({origin}), {label_set} labels")
+    found = {split: _located(f"gap-{split}", data) for split in SPLITS}
+    changed = [split for split, one in found.items() if not DATASETS[f"gap-{split}"].is_intact(one.path)]
+    source = f"GAP from {found['test'].path.parent} ({found['test'].origin})"
+    print_note(f"Data: {source}, {label_set} labels")
     if changed:
         print_note(
             f"Warning: these splits differ from the published GAP: {', '.join(changed)}", "bold yellow"
         )
-    return GapData(splits, f"GAP from {folder} ({origin})", is_sample=False)
+    return GapData(splits, source, is_sample=False)
 
 
-def load_sample(reason: str) -> GapData:
+def _load_sample(reason: str) -> GapData:
     """Load the embedded sample instead of GAP, with a warning on stderr that gives the reason."""
     splits = sample()
     rows = sum(map(len, splits.values()))
@@ -217,10 +387,11 @@ def rows_of(ids: Iterable[str], data: Path | None = None) -> Corpus:
 
 def relabel(corpus: Corpus, label_set: str, data: Path | None = None) -> Corpus:
     """Apply :func:`~gapstack.data.labels.with_labels` with the corrections that the search finds."""
-    if label_set == "official":
-        return with_labels(corpus, label_set)
-    listed = f"corrections-{label_set}" if f"corrections-{label_set}" in DATASETS else "corrections-liu"
-    return with_labels(corpus, label_set, require(listed, data).parent)
+    if label_set not in LABEL_SETS:
+        raise unknown("label set", label_set, LABEL_SETS)
+    return with_labels(
+        corpus, label_set, [require(f"corrections-{one}", data) for one in lists_of(label_set)]
+    )
 
 
 @by_content(lambda data=None: contents([require("stage2", data)]), most=1)
@@ -235,13 +406,10 @@ def sample() -> dict[str, Corpus]:
 
 
 def paper(name: str, data: Path | None = None) -> dict[str, Any]:
-    """Figures of one of the :data:`PAPERS`, as its file has them; empty if the data set ``papers`` is missing."""
+    """Figures of a paper such as ``webster2018``, as its file has them; empty without the data set ``papers``."""
     folder = find("papers", data)
     path = folder / f"{name}.json" if folder else None
-    figures: dict[str, Any] = {}
-    if path and path.is_file():
-        figures = read_json(path.read_bytes(), path, kind=dict[str, Any])
-    return figures
+    return dict(read_json(path.read_bytes(), path, kind=dict[str, Any])) if path and path.is_file() else {}
 
 
 def papers_note(*names: str, data: Path | None = None) -> str:
@@ -249,74 +417,3 @@ def papers_note(*names: str, data: Path | None = None) -> str:
     missing = [f"{name}.json" for name in names if not paper(name, data)]
     text = f"{', '.join(missing)} of the data set papers not found, so the columns with the paper's figures are empty."
     return text if missing else ""
-
-
-def fetch(names: Iterable[str] | None = None, *, again: bool = False) -> list[Path]:
-    """Download data sets (all of :func:`fetchable` by default) into the cache, except intact ones unless ``again``.
-
-    Raises as :func:`~gapstack.data.datasets.download`; DataNotFoundError if a data set has no public file.
-    """
-    paths: list[Path] = []
-    for dataset in map(require_dataset, fetchable() if names is None else names):
-        if dataset.files:
-            paths.append(download(dataset, again=again))
-        elif dataset.embedded:
-            paths.append(embedded_folder() / dataset.path)
-        else:
-            raise DataNotFoundError(
-                f"{dataset.name} cannot be fetched; it comes from {dataset.upstream}. Put it at {dataset.path} in "
-                "a folder and name that with --data or GAP_DATA"
-            )
-    return paths
-
-
-def fetchable() -> list[str]:
-    """Names of the data sets that can be downloaded and do not come with the package."""
-    return [name for name, dataset in DATASETS.items() if dataset.files and not dataset.embedded]
-
-
-def status(data: Path | None = None) -> list[Status]:
-    """Location, rows and integrity of every data set."""
-    lines: list[Status] = []
-    places = list(_places(data))
-    for dataset in DATASETS.values():
-        paths = ((dataset.within(folder), origin) for origin, folder in places)
-        location = next((DataLocation(path, origin) for path, origin in paths if path is not None), None)
-        rows = intact = None
-        if location is not None and dataset.rows is not None:
-            rows = read_bytes(location.path).count(b"\n") - 1  # the header
-        if location is not None and dataset.files and location.origin != "embedded":
-            intact = dataset.is_intact(location.path)
-        lines.append(Status(dataset, location, rows, intact))
-    return lines
-
-
-def _places(data: Path | None) -> Iterator[tuple[str, Path]]:
-    """Origins and folders in the order searched; a folder named by the user must exist."""
-    for origin, value in (("--data", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
-        if value:
-            folder = Path(value).expanduser()
-            if not folder.is_dir():
-                raise DataNotFoundError(f"{origin} names the folder {folder}, which does not exist")
-            yield origin, folder
-    shared = [Path.cwd().parent / "shared" / "data"]
-    if (_PROJECT / "pyproject.toml").is_file():  # a source checkout, not an installed package
-        shared.append(_PROJECT.parent / "shared" / "data")
-    yield from (("../shared/data", folder) for folder in dict.fromkeys(shared))
-    yield "cache", data_cache()
-    yield "embedded", embedded_folder()  # last, since it may have to be unpacked
-
-
-def _origin_of_splits(data: Path | None) -> str | None:
-    """Origin of the first place that has GAP; a place with some splits only is an error, except the cache."""
-    for origin, folder in _places(data):
-        missing = [split for split in SPLITS if DATASETS[f"gap-{split}"].within(folder) is None]
-        if not missing:
-            return origin
-        some = len(missing) < len(SPLITS)
-        if (some and origin != "cache") or origin in {"--data", "GAP_DATA"}:
-            raise DataNotFoundError(
-                f"{folder} ({origin}) lacks {', '.join(f'gap-{split}.tsv' for split in missing)}; expected the "
-                "three GAP splits, in it or in its folder gap"
-            )
-    return None

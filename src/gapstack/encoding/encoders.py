@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from gapstack.data.datasets import is_offline
+from gapstack.data.sources import is_offline
 from gapstack.errors import (
     DataError,
     DataNotFoundError,

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from gapstack.data.datasets import DATASETS
-from gapstack.data.sources import SPLITS
+from gapstack.data.sources import DATASETS, SPLITS
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.encoding.encoders import EMBEDDED, encoder_size, is_available, is_embedded
 from gapstack.errors import DataNotFoundError, GapstackError

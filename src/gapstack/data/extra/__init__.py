@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated
 
 from gapstack.data.corpus import Corpus
-from gapstack.data.datasets import DATASETS
 from gapstack.data.extra import conll, mined, sentences
 from gapstack.data.extra.extra_corpus import ExtraCorpus, ExtraRows
+from gapstack.data.sources import DATASETS
 from gapstack.errors import DataError
 from gapstack.registry import Registry
 from gapstack.settings import OneOf
