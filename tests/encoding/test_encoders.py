@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gapstack.encoding import encoders
+from gapstack.encoding import encoder_files, encoders
 from gapstack.encoding.encoders import encoder_size, load_encoder
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError
 
@@ -24,12 +24,12 @@ def test_loading_prints_nothing(tiny_encoder_folder, capfd):
 
 
 def test_changed_weights_and_a_missing_package_are_refused(monkeypatch):
-    monkeypatch.setattr(encoders, "EMBEDDED_SHA256", "0" * 64)
+    monkeypatch.setattr(encoder_files, "EMBEDDED_SHA256", "0" * 64)
     with pytest.raises(IntegrityError, match=r"model\.safetensors: SHA-256 53aa.*expected 0000"):
-        encoders._embedded_folder()
-    monkeypatch.setattr(encoders, "EMBEDDED_PACKAGE", "no-such-distribution-here")
+        encoder_files.embedded_folder()
+    monkeypatch.setattr(encoder_files, "EMBEDDED_PACKAGE", "no-such-distribution-here")
     with pytest.raises(DataNotFoundError, match="no-such-distribution-here"):
-        encoders._embedded_folder()
+        encoder_files.embedded_folder()
 
 
 @pytest.mark.parametrize("name", ["no/such-encoder", "./nowhere/at all"])

@@ -5,7 +5,7 @@ import pytest
 
 from gapstack.data import Corpus, teacher
 from gapstack.data.gap_files import write_gap, write_submission
-from gapstack.encoding.encoders import KNOWN
+from gapstack.encoding.encoders import EncoderSize
 from gapstack.errors import MemberError
 from gapstack.members import create, fine_tuned, store
 from gapstack.members.probert import ProBERT
@@ -29,19 +29,17 @@ def stage2_rows(sample_test, monkeypatch, tmp_path) -> Corpus:
 
 
 @pytest.mark.parametrize(
-    ("training", "warns"),
-    [({}, True), ({"encoder_lr": 2e-5}, False)],
+    ("parameters", "rate", "decay"),
+    [(22e6, 1e-4, 1.0), (110e6, 3e-5, 0.9), (435e6, 1e-5, 0.9), (8e9, 1e-4, 1.0)],
 )
-def test_a_large_encoder_at_a_small_one_s_rate_is_warned_of_once(
-    training, warns, tiny_encoder_folder, sample_train, monkeypatch, caplog
-):
-    monkeypatch.setattr(fine_tuned, "encoder_size", lambda name: KNOWN["bert-base-cased"])
-    fine_tuned._warn_of_rate.cache_clear()
-    training = {"epochs": 1, **training}
-    for _ in range(2):
-        create("probert", encoder=str(tiny_encoder_folder), training=training).fit(sample_train[:4])
-    assert caplog.text.count("suits small encoders") == warns
-    fine_tuned._warn_of_rate.cache_clear()
+def test_the_plan_follows_the_encoders_size_and_settings_come_last(parameters, rate, decay, monkeypatch):
+    monkeypatch.setattr(fine_tuned, "encoder_size", lambda name: EncoderSize(12, int(parameters), 1))
+    (plan,) = create("probert").plans()
+    assert (plan.encoder_lr, plan.layer_decay, plan.schedule.warmup) == (rate, decay, 0.1)
+    head, whole = create("msnet").plans()
+    assert (head.head_lr, whole.encoder_lr) == (1e-3, rate)
+    (plan,) = create("probert", training={"encoder_lr": 5e-4}).plans()
+    assert (plan.encoder_lr, plan.layer_decay) == (5e-4, decay)
 
 
 def test_the_first_stage_is_trained_once_for_all_folds(

@@ -138,7 +138,7 @@ def test_checkpointing_changes_memory_and_nothing_else(tiny_encoder_folder):
         def __init__(self):
             super().__init__()
             torch.manual_seed(0)
-            self.encoder = trainable_encoder(encoder)
+            self.encoder = trainable_encoder(encoder, TrainingPlan())
             self.head = nn.Linear(encoder.hidden_size, 3)
             self.recomputed = 0
             self.encoder.encoder.layer[0].attention.register_forward_hook(self.count)

@@ -21,12 +21,12 @@ def test_layers_are_found_in_every_family(tiny_encoder):
     sizes = {"hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 8}
     tokens = {f"{name}_token_id": number for name, number in special.items()}
     modern = ModernBertModel(ModernBertConfig(vocab_size=50, **sizes, **tokens))
-    for encoder, last in ((trainable_encoder(tiny_encoder), 2), (distil, 3), (modern, 3)):
+    for encoder, last in ((trainable_encoder(tiny_encoder, TrainingPlan()), 2), (distil, 3), (modern, 3)):
         found = layers(Body(encoder))
-        assert set(found.values()) == set(range(last + 1)), type(encoder).__name__
+        assert set(found.values()) == {(layer,) for layer in range(last + 1)}, type(encoder).__name__
         assert all(name.startswith("encoder.") for name in found)
-        assert all((number == 0) == ("embeddings" in name) for name, number in found.items())
-    assert layers(Body(modern))["encoder.final_norm.weight"] == 3
+        assert all((layers == (0,)) == ("embeddings" in name) for name, layers in found.items())
+    assert layers(Body(modern))["encoder.final_norm.weight"] == (3,)
 
 
 # frozen, which parameters then learn

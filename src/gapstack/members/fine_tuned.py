@@ -7,11 +7,9 @@ members.
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,12 +22,15 @@ from torch.nn.utils.rnn import pad_sequence
 from gapstack.data import Corpus
 from gapstack.encoding.activations import hidden_states
 from gapstack.encoding.encoders import Encoder, encoder_size, load_encoder
+from gapstack.encoding.frozen import in_half
+from gapstack.encoding.passes import PieceLimit, in_passes
 from gapstack.encoding.pieces import align
+from gapstack.encoding.states import read_states
 from gapstack.errors import MemberError
 from gapstack.members.member import State
 from gapstack.members.soft_labels import DistilledMember
 from gapstack.progress import progress
-from gapstack.settings import Count, Seed, ValidationFraction
+from gapstack.settings import Count, Natural, Seed, ValidationFraction
 from gapstack.training import (
     History,
     PieceData,
@@ -44,23 +45,19 @@ from gapstack.training import (
     trainable_encoder,
     validation_rows,
 )
-from gapstack.training.data import passes, predict_in_int8
-from gapstack.training.devices import compute_dtype, default_budget, processes
-from gapstack.training.parameters import ENCODER, Weights, freeze
-from gapstack.training.plan import Plan
+from gapstack.training.data import Inputs, loader, predict_in_int8, prediction_budget
+from gapstack.training.devices import compute_dtype, processes
+from gapstack.training.parameters import ENCODER, Weights, trained_names
+from gapstack.training.plan import Plan, for_size
 from gapstack.types import Floats, Probabilities, Rows
 
-_log = logging.getLogger(__name__)
-
 LAST = (-1,)
-LARGE, HIGHEST_LR = 100_000_000, 5e-5
-"""BERT-base has more parameters; the highest rate that Devlin et al. 2019 (A.3) fine-tune it at."""
 ON_GAP = TrainingPlan(
     epochs=3,
     batch_size=32,
     encoder_lr=1e-4,
     head_lr=5e-4,
-    frozen=("encoder.embeddings",),
+    frozen=(0,),
     schedule=Schedule(shape="linear", warmup=0.1),
     label_smoothing=0.05,
 )
@@ -87,6 +84,9 @@ class FineTuned(DistilledMember):
     """Share of the training rows, whole pages, that early stopping holds back if ``training`` sets ``patience``."""
     max_pieces: Count | None = None
     """Longest window in pieces; by default the encoder's limit."""
+    lora: Natural | None = None
+    """Rank of adapters that are trained in place of the encoder's own weights (Hu et al. 2022); 0 for none. By default
+    16 for encoders of more than a billion parameters, and none for others."""
     int8: bool = False
     """Predict with the encoder's linear layers rounded to int8, row by row on the CPU; training does not change."""
     seed: Seed = 0
@@ -128,15 +128,23 @@ class FineTuned(DistilledMember):
         plan = self.plans()[0]
         if not (self.extra or self.teacher) and freezes_encoder(plan):
             encoder = self._encoder()
-            dtype = compute_dtype(plan.precision, processes().device)
+            dtype = compute_dtype(plan.precision, processes().device, encoder)
             hidden_states(self._data(corpus, encoder, None).view, encoder, self._layers(encoder), dtype)
 
     def _encoder(self) -> Encoder:
         return load_encoder(self.encoder)
 
     def plans(self) -> tuple[TrainingPlan, ...]:
-        """Return the plan of each phase, with the changes of ``training``; raises MemberError if they do not fit."""
+        """Return the plan of each phase for an encoder of this size, with the changes of ``training``.
+
+        Raises MemberError if these do not fit.
+        """
         phases, changes = self._recipe(), self.training or {}
+        if not all(map(freezes_encoder, phases)) and (size := encoder_size(self.encoder)) is not None:
+            phases = tuple(
+                phase if freezes_encoder(phase) else for_size(phase, size.parameters, self.lora)
+                for phase in phases
+            )
         each = [changes] * len(phases) if isinstance(changes, Mapping) else list(changes)
         if len(each) != len(phases):
             raise MemberError(
@@ -153,16 +161,14 @@ class FineTuned(DistilledMember):
     def _network(self, plans: Sequence[TrainingPlan]) -> tuple[Encoder, Network]:
         encoder = self._encoder()
         with seeded(self.seed):
-            body = trainable_encoder(encoder, attention_dropout=plans[-1].attention_dropout)
+            body = trainable_encoder(encoder, plans[-1], self.lora)
             return encoder, Network(body, self._head(encoder), self._layers(encoder))
 
     def _fit(self, corpus: Corpus) -> None:
         plans = self.plans()
-        rates = [plan.encoder_lr for plan in plans if not freezes_encoder(plan)]
-        _warn_of_rate(type(self).__name__, self.encoder, max(rates, default=0.0))
         encoder, network = self._network(plans)
         changed = self._first_stage(encoder, network, plans) if self.extra or self.teacher else set()
-        learned = _trained_names(network, plans) | changed
+        learned = trained_names(network, plans) | changed
         held: PieceData | None = None
         if any(plan.patience is not None for plan in plans):
             learn, stop = validation_rows(corpus, self.validation_share, self.seed)
@@ -173,7 +179,7 @@ class FineTuned(DistilledMember):
         for plan in plans:
             pretrained = None if _any_of_encoder(changed) else encoder
             self.history_.append(self._phase(network, data, held, plan, pretrained))
-            changed |= _trained_names(network, [plan])
+            changed |= trained_names(network, [plan])
         tensors: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if name in learned}
         tensors |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
         # predict with the rounded weights that a file would give back
@@ -185,7 +191,7 @@ class FineTuned(DistilledMember):
         first = [plans[-1].changed({"patience": None, **stage}) for stage in stages]
         corpus, targets = self._soft_labelled()
         train_once(network, self._data(corpus, encoder, targets), first, objective=self._objective)
-        return _trained_names(network, first)
+        return trained_names(network, first)
 
     def _phase(
         self,
@@ -238,11 +244,10 @@ class Network(nn.Module):
     def hidden(self, ids: Tensor, keep: Tensor | None = None) -> Tensor:
         """Hidden states (b, L, layers * H) float32 for ``ids`` (b, L) with mask ``keep``, True on pieces."""
         assert self.encoder is not None
-        mask = None if keep is None else keep.long()
         if self.layers == LAST:
-            return self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state.float()
-        output = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
-        return torch.cat([output.hidden_states[layer] for layer in self.layers], dim=-1).float()
+            return read_states(self.encoder, ids, keep).last.float()
+        layers = read_states(self.encoder, ids, keep, hidden=True).hidden
+        return torch.cat([layers[layer] for layer in self.layers], dim=-1).float()
 
     def forward(self, ids: Tensor | None = None, hidden: Tensor | None = None, **inputs: Tensor) -> Tensor:
         """Return logits (b, classes) for pieces ``ids`` or their ``hidden`` states, and the head's other inputs."""
@@ -259,7 +264,7 @@ class HiddenData(PieceData):
 
     def __init__(self, data: PieceData, network: Network, pretrained: Encoder | None, precision: str):
         self.view, self._columns = data.view, data._columns
-        dtype = compute_dtype(precision, processes().device)
+        dtype = compute_dtype(precision, processes().device, network)
         # (pieces, D), all rows end to end
         self._states = (
             torch.from_numpy(hidden_states(data.view, pretrained, network.layers, dtype).values)
@@ -278,7 +283,6 @@ class HiddenData(PieceData):
         return {**texts, "hidden": pad_sequence(states, batch_first=True).float()}
 
 
-@torch.inference_mode()
 def _tuned_states(data: PieceData, network: Network, dtype: torch.dtype) -> Tensor:
     """Hidden states (pieces, D) of an encoder that has been trained."""
     device = processes().device
@@ -286,14 +290,21 @@ def _tuned_states(data: PieceData, network: Network, dtype: torch.dtype) -> Tens
     weights = Weights(network, dtype)
     states = torch.empty(0)
     order = np.argsort(data.sizes, kind="stable")
+
+    @torch.inference_mode()
+    def compute(_: Rows, loaded: Inputs) -> Tensor:
+        return in_half(network.hidden(loaded[0]["ids"], loaded[0].get("keep")))
+
     with progress("Encoding", len(order)) as ticker:
-        for rows, inputs, _ in passes(data, order, device, default_budget(device)):
-            found = network.hidden(inputs["ids"], inputs.get("keep")).to("cpu", torch.float16)
+        limit = PieceLimit(prediction_budget(network, device))
+        for part, found in in_passes(data.sizes[order], limit, loader(data, order, device), compute):
             if not len(states):
                 states = torch.empty(int(data.sizes.sum()), found.shape[-1], dtype=torch.float16)
-            for row, own in zip(rows.tolist(), found, strict=True):
+            if states.dtype != found.dtype == torch.float32:
+                states = states.float()
+            for row, own in zip(order[part].tolist(), found, strict=True):
                 states[data.view.row(row)] = own[: data.sizes[row]]
-            ticker.advance(len(rows))
+            ticker.advance(len(part))
     weights.close()
     return states
 
@@ -303,29 +314,8 @@ def freezes_encoder(plan: TrainingPlan) -> bool:
     return ENCODER in plan.frozen
 
 
-def _trained_names(network: Network, plans: Iterable[TrainingPlan]) -> set[str]:
-    """Names of the parameters that any of the plans changes."""
-    names: set[str] = set()
-    for plan in plans:
-        freeze(network, tuple(plan.frozen))
-        names |= {name for name, p in network.named_parameters() if p.requires_grad}
-    return names
-
-
 def _any_of_encoder(names: Iterable[str]) -> bool:
     return any(name.startswith(f"{ENCODER}.") for name in names)
-
-
-@lru_cache(maxsize=64)  # once for all folds
-def _warn_of_rate(member: str, encoder: str | None, rate: float) -> None:
-    """Warn of a large encoder that is trained at a rate for small ones."""
-    size = encoder_size(encoder)
-    if rate > HIGHEST_LR and size is not None and size.parameters > LARGE:
-        _log.warning(
-            "%s trains %s (%.0f million parameters) at a learning rate of %g, which suits small encoders; large ones "
-            'forget their pre-training above %g. Set training.encoder_lr, or use settings = "published"',
-            *(member, encoder, size.parameters / 1e6, rate, HIGHEST_LR),
-        )
 
 
 def compact(name: str, tensor: Tensor) -> NDArray[Any]:

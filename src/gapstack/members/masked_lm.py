@@ -26,8 +26,9 @@ from torch.nn import functional
 
 from gapstack.cache import Memory, row_key
 from gapstack.data import Corpus, sources
-from gapstack.encoding.encoders import Encoder, quiet
+from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
+from gapstack.encoding.states import read_states
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.members.added_pieces import mask_token
@@ -148,8 +149,9 @@ class MaskedLM(EncoderMember):
         if own is not None:
             return LanguageModel(own)
         with seeded(self.seed):
-            head = TiedHead(encoder.hidden_size, int(encoder.config["vocab_size"]))
-            body = trainable_encoder(encoder, attention_dropout=self._plan().attention_dropout)
+            body = trainable_encoder(encoder, self._plan())
+            embeddings: Tensor = body.get_input_embeddings().weight  # type: ignore[operator]
+            head = TiedHead(encoder.hidden_size, *embeddings.shape)
             return LanguageModel(body, head)
 
     def _names(self, encoder: Encoder, texts: Corpus) -> dict[str, dict[str, int]]:
@@ -227,54 +229,61 @@ class LanguageModel(nn.Module):
         self, ids: Tensor, at: Tensor, keep: Tensor | None = None, words: Tensor | None = None, **_: Tensor
     ) -> Tensor:
         """Logits (b, V) at positions ``at``; with ``words`` (b, w), log probabilities (b, w + 1), of others last."""
-        output = self.encoder(input_ids=ids, attention_mask=None if keep is None else keep.long())
         rows = torch.arange(len(ids), device=ids.device)
         if self.head is None:
-            logits = output.logits[rows, at].float()
+            logits = self._own_logits(ids, keep, rows, at)
         else:
             embeddings: Tensor = self.encoder.get_input_embeddings().weight  # type: ignore[operator]
-            logits = self.head(output.last_hidden_state[rows, at].float(), embeddings.float())
+            hidden = read_states(self.encoder, ids, keep).last
+            logits = self.head(hidden[rows, at].float(), embeddings.float())
         if words is None:
             return logits
         log_p = logits.double().log_softmax(dim=-1)
         others = log_p.scatter(1, words, -torch.inf).logsumexp(dim=-1, keepdim=True)
         return torch.cat([log_p.gather(1, words), others], dim=-1)
 
+    def _own_logits(self, ids: Tensor, keep: Tensor | None, rows: Tensor, at: Tensor) -> Tensor:
+        """Logits (b, V) of the encoder's own head, which is given the states at ``at`` alone: V is large."""
+
+        def only_there(_: nn.Module, __: object, output: Any) -> Any:
+            output.last_hidden_state = output.last_hidden_state[rows, at][:, None]
+            return output
+
+        body: Any = self.encoder.base_model
+        hook = body.register_forward_hook(only_there)
+        try:
+            mask = None if keep is None else keep.long()
+            return self.encoder(input_ids=ids, attention_mask=mask).logits[:, 0].float()
+        finally:
+            hook.remove()
+
 
 class TiedHead(nn.Module):
     """BERT's masked-LM head (Devlin et al. 2019): dense, GELU, layer norm, and the input embeddings as decoder."""
 
-    def __init__(self, width: int, vocabulary: int):
+    def __init__(self, width: int, vocabulary: int, embedding: int):
         super().__init__()
-        self.dense = nn.Linear(width, width)
-        self.norm = nn.LayerNorm(width)
+        self.dense = nn.Linear(width, embedding)
+        self.norm = nn.LayerNorm(embedding)
         self.bias = nn.Parameter(torch.zeros(vocabulary))
         initialise_like_bert(self.dense)
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
-        """Logits (..., V) from hidden states (..., H) and embeddings (V, H)."""
+        """Logits (..., V) from hidden states (..., H) and embeddings (V, E)."""
         return functional.linear(self.norm(functional.gelu(self.dense(hidden))), embeddings, self.bias)
 
 
 def has_own_head(encoder: Encoder) -> bool:
     """Return True if the encoder's configuration says that its files hold its masked-LM head."""
-    names = encoder.config.get("architectures") or []
-    return any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in names)
+    # what ELECTRA and Funnel pre-train finds replaced words, and fills no mask
+    return any(
+        name.endswith(("ForMaskedLM", "ForPreTraining")) and not name.startswith(("Electra", "Funnel"))
+        for name in encoder.config.architectures or []
+    )
 
 
 def with_own_head(encoder: Encoder) -> nn.Module | None:
     """Load an encoder with its own masked-LM head, None if it has none; MemberError if its weights lack it."""
     from transformers import AutoModelForMaskedLM
 
-    if not has_own_head(encoder):
-        return None
-    with quiet():
-        model, report = AutoModelForMaskedLM.from_pretrained(
-            encoder.folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True
-        )
-    if report["missing_keys"]:
-        raise MemberError(
-            f"encoder {encoder.name} says that it is a {encoder.config['architectures'][0]}, and its weights lack "
-            f"{', '.join(sorted(report['missing_keys'])[:3])}; get its files again"
-        )
-    return model.eval()
+    return encoder.load_with(AutoModelForMaskedLM).eval() if has_own_head(encoder) else None

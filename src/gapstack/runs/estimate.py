@@ -11,7 +11,8 @@ import torch
 
 from gapstack.data.sources import DATASETS, SPLITS
 from gapstack.display.render import Cell, Column, Section, Table
-from gapstack.encoding.encoders import EMBEDDED, encoder_size, is_available, is_embedded
+from gapstack.encoding.encoder_files import EMBEDDED, is_available, is_embedded
+from gapstack.encoding.encoders import encoder_size
 from gapstack.errors import DataNotFoundError, GapstackError
 from gapstack.members import create
 from gapstack.members.fine_tuned import FineTuned
@@ -140,7 +141,7 @@ def _plan(
     if size is None:
         return plan
     plan.parameters, plan.memory = size.parameters, _LOADED_BYTES * size.parameters
-    cost = size.layers * size.layer * seconds_per_parameter
+    cost = size.per_piece * seconds_per_parameter
     phases = member.plans() if isinstance(member, FineTuned) else []
     if epochs := sum(phase.epochs for phase in phases if ENCODER not in phase.frozen):
         plan.seconds = cost * (6 * epochs * train * (folds - 1) + 2 * (train + folds * test))

@@ -1,7 +1,7 @@
 """Recipes on another encoder than their members were made for: settings are adapted to its depth.
 
 Layers that are read or frozen move to the same relative depth. Rates and epochs of phases that train an encoder of
-another depth are replaced by the member's defaults, which suit small encoders.
+another size (small, base, large, huge; see :mod:`gapstack.training.plan`) are replaced by the member's defaults for it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gapstack.encoding.encoders import EMBEDDED, encoder_size, is_embedded, load_encoder
+from gapstack.encoding.encoder_files import EMBEDDED, is_embedded
+from gapstack.encoding.encoders import EncoderSize, encoder_size, load_encoder
 from gapstack.ensemble import STACKERS
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
@@ -20,8 +21,9 @@ from gapstack.members import MEMBERS
 from gapstack.members.part import Part
 from gapstack.runs.recipe import Recipe
 from gapstack.settings import settings_of
+from gapstack.training.plan import TrainingPlan, for_size, size_class
 
-SMALL_LR = 1e-4
+_FIRST = TrainingPlan(encoder_lr=1e-4)
 """Rate of a small encoder's layers in a first stage, for which members have no default."""
 
 _PACE = {"epochs", "batch_size", "encoder_lr", "head_lr", "schedule", "patience", "evaluate_every"}
@@ -47,8 +49,8 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
             name, before = Path(old).name, encoder_size(old)
             replaced.add(name)
             label = label.removesuffix(f"_{name}").replace(f"_{name}_", "_")
-            if before is not None and before.layers != size.layers:
-                settings, what = _rescaled(settings, before.layers, size.layers)
+            if before is not None and before != size:
+                settings, what = _rescaled(settings, before, size)
                 changed.update(what)
         parts.append(Part(part.name, label, settings))
     if not replaced:
@@ -85,23 +87,32 @@ def _with_summed_weights(part: Part, groups: Sequence[Sequence[int]]) -> Part:
     return replace(part, settings={**part.settings, "weights": summed})
 
 
-def _rescaled(settings: Mapping[str, Any], depth: int, layers: int) -> tuple[dict[str, Any], list[str]]:
-    """Adapt settings from an encoder with ``depth`` layers to one with ``layers``; also describes the changes."""
+def _rescaled(
+    settings: Mapping[str, Any], old: EncoderSize, new: EncoderSize
+) -> tuple[dict[str, Any], list[str]]:
+    """Adapt settings from one encoder to another; also describes the changes."""
     scaled, changed = dict(settings), []
-    for key, kinds in (("layer", int), ("layers", list), ("attention_layers", int | list)):
-        if isinstance(settings.get(key), kinds):
-            scaled[key] = at_same_depth(settings[key], depth, layers)
-            changed.append(f"{key} {settings[key]} of {depth} layers: now {scaled[key]} of {layers}")
+    if old.layers != new.layers:
+        for key, kinds in (("layer", int), ("layers", list), ("attention_layers", int | list)):
+            if isinstance(settings.get(key), kinds):
+                scaled[key] = at_same_depth(settings[key], old.layers, new.layers)
+                changed.append(
+                    f"{key} {settings[key]} of {old.layers} layers: now {scaled[key]} of {new.layers}"
+                )
     for key in ("training", "first"):
         if phases := settings.get(key):
-            if isinstance(phases, list):
-                scaled[key] = [_phase(phase, depth, layers, first=key == "first") for phase in phases]
-            else:
-                scaled[key] = _phase(phases, depth, layers, first=key == "first")
-            if scaled[key] != phases:
+            several = phases if isinstance(phases, list) else [phases]
+            adapted = [_phase(phase, old, new, first=key == "first") for phase in several]
+            scaled[key] = adapted if isinstance(phases, list) else adapted[0]
+            if any(
+                one.keys() & _PACE != other.keys() & _PACE
+                for one, other in zip(several, adapted, strict=True)
+            ):
                 changed.append(
-                    "rates, epochs, early stopping and frozen layers: now those for small encoders"
+                    "rates, epochs, early stopping and frozen layers: now those for encoders of its size"
                 )
+            elif scaled[key] != phases:
+                changed.append(f"frozen layers: now at the same depth of {new.layers} layers")
     return scaled, list(dict.fromkeys(changed))
 
 
@@ -112,16 +123,19 @@ def at_same_depth(value: int | Sequence[int], depth: int, layers: int) -> Any:
     return list(dict.fromkeys(at_same_depth(one, depth, layers) for one in value))
 
 
-def _phase(plan: Mapping[str, Any], depth: int, layers: int, *, first: bool) -> dict[str, Any]:
+def _phase(plan: Mapping[str, Any], old: EncoderSize, new: EncoderSize, *, first: bool) -> dict[str, Any]:
     """Adapt one phase of training; only phases that train the encoder change."""
     if "encoder_lr" not in plan:
         return dict(plan)
-    dropped = {"frozen"} if first else {"frozen", *_PACE}
+    is_alike = size_class(old.parameters) == size_class(new.parameters)
+    dropped = {"frozen"} if first or is_alike else {"frozen", *_PACE}
     phase = {key: value for key, value in plan.items() if key not in dropped}
-    if first:
-        phase["encoder_lr"] = SMALL_LR
-    if plan.get("frozen"):  # by default small encoders' embeddings are frozen
-        phase["frozen"] = _frozen(plan["frozen"], depth, layers)
+    if first and not is_alike:
+        phase["encoder_lr"] = for_size(_FIRST, new.parameters).encoder_lr
+    if plan.get("frozen"):  # by default the embeddings are frozen
+        phase["frozen"] = _frozen(plan["frozen"], old.layers, new.layers)
+    elif is_alike and "frozen" in plan:
+        phase["frozen"] = []
     return phase
 
 

@@ -15,9 +15,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import nn
+from torch import Tensor, nn
 
 from gapstack.errors import DamageError, MemberError, Place
 from gapstack.files import atomic_path, discard, fingerprint, sweep, write_text
@@ -28,6 +30,7 @@ from gapstack.training.devices import Tensors, compute_dtype, processes, rng_sta
 from gapstack.training.plan import TrainingPlan
 
 NAME = "checkpoint.safetensors"
+_SHARE_OF_TIME = 0.02  # for writing checkpoints
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class CheckpointContext:
 
     folder: Path
     checkpoint_seconds: float = 120.0
-    """Minimum time between two checkpoints; 0 for one after each update."""
+    """Minimum time between two checkpoints; 0 for one after each update. Longer where writing one is slow."""
     tensorboard: bool = False
     """True to write TensorBoard event files too."""
 
@@ -68,16 +71,19 @@ class Checkpoints:
         self._path, self._seconds, self._last = folder / NAME, seconds, time.monotonic()
 
     def is_due(self) -> bool:
-        """True once the minimum time has passed."""
+        """True once the minimum time has passed; longer after slow writes, which take 2% of the time at most."""
         return time.monotonic() - self._last >= self._seconds
 
     def save(self, record: dict[str, Any], tensors: Tensors) -> None:
         """Replace the checkpoint, atomically."""
+        began = time.monotonic()
         stored = {key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}
         text = json.dumps(record)
         with atomic_path(self._path) as temporary:
             save_file(stored, temporary, {"record": text, "digest": _digest(text, stored)})
         self._last = time.monotonic()
+        if self._seconds:
+            self._seconds = max(self._seconds, (self._last - began) / _SHARE_OF_TIME)
 
     def load(self) -> tuple[dict[str, Any], Tensors] | None:
         """Record and tensors (on the CPU); None without a checkpoint or if it is damaged, which deletes it."""
@@ -99,7 +105,7 @@ class Checkpoints:
 
 
 def _digest(record: str, tensors: Tensors) -> str:
-    return fingerprint(record, array_digest({name: tensor.numpy() for name, tensor in tensors.items()}))
+    return fingerprint(record, array_digest({name: as_bytes(tensor) for name, tensor in tensors.items()}))
 
 
 def identity(
@@ -116,15 +122,20 @@ def identity(
     kinds = sorted({type(part) for part in model.modules()}, key=lambda kind: kind.__qualname__)
     state = processes()
     return fingerprint(
-        [(plan.as_dict(), str(compute_dtype(plan.precision, state.device))) for plan in plans],
+        [(plan.as_dict(), str(compute_dtype(plan.precision, state.device, model))) for plan in plans],
         [data.fingerprint, validation.fingerprint if validation else None],
         objective.__qualname__,
-        array_digest({name: tensor.cpu().numpy() for name, tensor in tensors.items()}),
+        array_digest({name: as_bytes(tensor.cpu()) for name, tensor in tensors.items()}),
         [(name, type(part).__qualname__, _attributes(part)) for name, part in model.named_modules()],
         [source_digest(kind, "gapstack") for kind in kinds],
         versions(),
         state.num_processes,
     )
+
+
+def as_bytes(tensor: Tensor) -> NDArray[Any]:
+    """A tensor as numpy's array, bfloat16 as whole numbers."""
+    return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
 def _attributes(part: nn.Module) -> dict[str, str]:

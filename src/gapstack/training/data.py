@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -17,9 +17,10 @@ from torch.nn import functional
 
 from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
-from gapstack.encoding.pieces import PieceView, batches, padded_ids
+from gapstack.encoding.passes import PieceLimit, forward_budget, in_passes, on_device
+from gapstack.encoding.pieces import PieceView, padded_ids
 from gapstack.progress import progress
-from gapstack.training.devices import Tensors, compute_dtype, default_budget, processes
+from gapstack.training.devices import Tensors, compute_dtype, processes, training_budget
 from gapstack.training.parameters import ENCODER, cast
 from gapstack.types import Rows
 
@@ -142,24 +143,33 @@ def epoch_batches(
     return [parts[index] for index in rng.permutation(len(parts))]
 
 
-def passes(
-    data: Data, rows: Rows, device: torch.device, budget: int
-) -> Iterator[tuple[Rows, Tensors, Tensor]]:
-    """Divide ``rows``, sorted by size, into passes of at most ``budget`` pieces: rows, inputs, targets (or empty)."""
-    for part in batches(data.sizes[rows], budget):
-        tensors = data.batch(rows[part]).items()
-        batch = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors}
-        target = batch.pop(TARGET, torch.empty(0))
-        yield rows[part], batch, target
+Inputs = tuple[Tensors, Tensor]
+"""Keyword arguments of a model, and targets (or empty)."""
+
+
+def loader(data: Data, rows: Rows, device: torch.device) -> Callable[[Rows], Inputs]:
+    """Return a function that puts the rows at given positions of ``rows`` on ``device``."""
+
+    def load(part: Rows) -> Inputs:
+        batch = on_device(data.batch(rows[part]), device)
+        return batch, batch.pop(TARGET, torch.empty(0))
+
+    return load
 
 
 def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray[np.float64]:
     """Compute the model's output for every row, (n, ...) float64; its encoder stays in ``precision`` (of a plan)."""
     device = processes().device
     model.to(device).eval()
-    cast(model, compute_dtype(precision, device))
-    order = np.argsort(data.sizes, kind="stable")
-    return _outputs(model, len(order), passes(data, order, device, default_budget(device)))
+    cast(model, compute_dtype(precision, device, model))
+    limit = PieceLimit(prediction_budget(model, device))
+    return _outputs(model, data, np.argsort(data.sizes, kind="stable"), device, limit)
+
+
+def prediction_budget(model: nn.Module, device: torch.device) -> int:
+    """Pieces in a forward pass."""
+    config = getattr(getattr(model, ENCODER, None), "config", None)
+    return training_budget(device) if config is None else forward_budget(device, config)
 
 
 def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
@@ -175,21 +185,22 @@ def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
 
         encoder = quantize_dynamic(getattr(rounded, ENCODER), {nn.Linear: per_channel_dynamic_qconfig})
     setattr(rounded, ENCODER, encoder)
-    rows = np.arange(len(data.sizes))
-    return _outputs(rounded, len(rows), passes(data, rows, torch.device("cpu"), 1))
+    return _outputs(rounded, data, np.arange(len(data.sizes)), torch.device("cpu"), PieceLimit(1))
 
 
 def _outputs(
-    model: nn.Module, count: int, parts: Iterable[tuple[Rows, Tensors, Tensor]]
+    model: nn.Module, data: Data, order: Rows, device: torch.device, limit: PieceLimit
 ) -> NDArray[np.float64]:
+    @torch.inference_mode()
+    def compute(_: Rows, loaded: Inputs) -> Tensor:
+        return model(**loaded[0])
+
     outputs: list[Tensor] = []
-    order: list[Rows] = []
-    with progress("Predicting", count) as ticker, torch.inference_mode():
-        for rows, inputs, _ in parts:
-            outputs.append(model(**inputs).to("cpu", torch.float64))
-            order.append(rows)
-            ticker.advance(len(rows))
-    return np.asarray(torch.cat(outputs).numpy()[np.argsort(np.concatenate(order))])
+    with progress("Predicting", len(order)) as ticker:
+        for part, output in in_passes(data.sizes[order], limit, loader(data, order, device), compute):
+            outputs.append(output.double())
+            ticker.advance(len(part))
+    return np.asarray(torch.cat(outputs).numpy()[np.argsort(order)])
 
 
 def cross_entropy(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:

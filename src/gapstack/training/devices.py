@@ -14,15 +14,19 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.passes import CPU_BUDGET
+from gapstack.encoding.states import dtype_for
+from gapstack.errors import MemberError
 from gapstack.processes import fastest_dtype
+from gapstack.registry import import_extra
+from gapstack.training.plan import HUGE, LORA_RANK, TrainingPlan, size_class
 
 if TYPE_CHECKING:
     from accelerate import PartialState
 
 Tensors = dict[str, Tensor]
-# Pieces in one forward pass: on a CPU, few enough for a layer's activations to stay in the caches; on a GPU, for each
-# GiB of memory, as a card of 24 GiB needs for BERT-large.
-CPU_BUDGET, GPU_BUDGET = 1024, 512
+# Pieces in one pass of training for each GiB of a GPU, as a card of 24 GiB needs for BERT-large
+GPU_BUDGET = 512
 # Names of the dropout rate on attention probabilities in the model families' configurations
 _ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 
@@ -32,6 +36,12 @@ def processes() -> PartialState:
     """Accelerate's state: device, rank and number of processes."""
     from accelerate import PartialState  # slow to import
 
+    for sharding in ("FSDP", "DEEPSPEED"):
+        if os.environ.get(f"ACCELERATE_USE_{sharding}", "false").lower() == "true":
+            raise MemberError(
+                f"every process trains a whole encoder, so {sharding} cannot be used; for an encoder that does not "
+                "fit into one GPU set checkpointing = true or lora = 16"
+            )
     # without a GPU it takes several processes for separate trainings, unless cpu=True
     return PartialState(cpu=started_together() > 1 and not torch.cuda.is_available())
 
@@ -41,32 +51,39 @@ def started_together() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
-def compute_dtype(precision: str, device: torch.device) -> torch.dtype:
-    """The encoder's data type under a plan's ``precision``."""
-    if precision == "auto":
-        return fastest_dtype(device)
-    return torch.bfloat16 if precision == "bf16" else torch.float32
+def compute_dtype(precision: str, device: torch.device, model: Any = None) -> torch.dtype:
+    """Data type of a model's encoder, or of an :class:`Encoder` itself, under a plan's ``precision``."""
+    encoder = getattr(model, "encoder", model)
+    fixed = {"bf16": torch.bfloat16, "fp16": torch.float16, "float32": torch.float32}
+    return dtype_for(getattr(encoder, "config", None), fixed.get(precision) or fastest_dtype(device))
 
 
-def default_budget(device: torch.device) -> int:
-    """Pieces in one pass where a plan sets no ``token_budget``; on a GPU by its total memory, not what is free."""
+def training_budget(device: torch.device) -> int:
+    """Pieces in a pass of training where a plan sets no ``token_budget``; by total memory, not what is free."""
     if device.type != "cuda":
         return CPU_BUDGET
     return GPU_BUDGET * max(1, round(torch.cuda.get_device_properties(device).total_memory / 2**30))
 
 
-def trainable_encoder(encoder: Encoder, *, attention_dropout: bool = False) -> nn.Module:
+def trainable_encoder(encoder: Encoder, plan: TrainingPlan, lora: int | None = None) -> nn.Module:
     """Load a copy of the encoder for fine-tuning, with the attention and dropout that are fastest on this device.
 
-    ``attention_dropout`` keeps its configuration's dropout on attention probabilities.
+    With adapters of rank ``lora`` (None: by the encoder's size, 0: none), its own weights stay frozen, in the precision
+    that the device computes in. Raises ExtraError if the package peft is missing.
     """
-    options: dict[str, Any] = {"dtype": torch.float32}
-    if not attention_dropout:
-        options |= {key: 0.0 for key in _ATTENTION_DROPOUT if key in encoder.config}
-    if processes().device.type == "cpu":
-        options["attn_implementation"] = "eager"
+    rank = (LORA_RANK if size_class(encoder.size.parameters) == HUGE else 0) if lora is None else lora
+    device = processes().device
+    options: dict[str, Any] = {"dtype": compute_dtype("auto", device, encoder) if rank else torch.float32}
+    if not plan.attention_dropout:
+        options |= {key: 0.0 for key in _ATTENTION_DROPOUT if hasattr(encoder.config, key)}
+    if plan.attention != "auto" or device.type == "cpu":
+        options["attn_implementation"] = "eager" if plan.attention == "auto" else plan.attention
     model: nn.Module = encoder.fresh_model(**options)
-    if processes().device.type == "cpu":
+    if rank:
+        peft = import_extra("peft", "lora")
+        adapters = peft.LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear")
+        model = peft.inject_adapter_in_model(adapters, model)
+    if device.type == "cpu":
         quicken_dropout(model)
     return model
 

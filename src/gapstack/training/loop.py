@@ -6,10 +6,8 @@ an interrupted run resumes in the middle of an epoch with the result of an unint
 
 from __future__ import annotations
 
-import logging
 import math
 import shutil
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,6 +20,8 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from gapstack.cache import intact_files, store
+from gapstack.encoding.passes import PieceLimit, in_passes
+from gapstack.encoding.pieces import batches
 from gapstack.errors import MemberError
 from gapstack.files import cache_root
 from gapstack.progress import Ticker, progress
@@ -34,22 +34,20 @@ from gapstack.training.checkpoints import (
     current_context,
     identity,
 )
-from gapstack.training.data import TARGET, Data, Objective, cross_entropy, epoch_batches, passes
+from gapstack.training.data import TARGET, Data, Inputs, Objective, cross_entropy, epoch_batches, loader
 from gapstack.training.devices import (
     Tensors,
     compute_dtype,
-    default_budget,
     processes,
     reseed,
     restore_rng,
     rng_states,
     seeded,
+    training_budget,
 )
-from gapstack.training.parameters import ENCODER, Optimizer, Weights, freeze, keep_activations
+from gapstack.training.parameters import ENCODER, Optimizer, Weights, freeze, keep_activations, trained_names
 from gapstack.training.plan import TrainingPlan
 from gapstack.types import Rows
-
-_log = logging.getLogger(__name__)
 
 
 def train(
@@ -103,10 +101,13 @@ def train_once(
         if not stored:
             context = CheckpointContext(folder / "unfinished")
             train(model, data, plans, objective=objective, context=context)
-            weights = {name: tensor.cpu().clone() for name, tensor in model.state_dict().items()}
+            names = trained_names(model, plans) | {name for name, _ in model.named_buffers()}
+            weights = {
+                name: tensor.cpu().clone() for name, tensor in model.state_dict().items() if name in names
+            }
             stored = [store(folder, save(weights), ".safetensors", label=f"{key}-")]
             shutil.rmtree(context.folder / key, ignore_errors=True)
-    model.load_state_dict(load_file(stored[0]))
+    model.load_state_dict(load_file(stored[0]), strict=False)
     model.eval()
 
 
@@ -142,12 +143,8 @@ class _Training:
         self.model, self.data, self.plans, self.validation = model, data, plans, validation
         self.objective, self.state = objective, processes()
         self.device = self.state.device
-        self.trainable: set[str] = set()
-        for plan in plans:  # also raises early if a plan does not fit the model
-            freeze(model, plan.frozen)
-            self.trainable |= {name for name, p in model.named_parameters() if p.requires_grad}
+        self.trainable = trained_names(model, plans)  # also raises early if a plan does not fit the model
         self.record = _Record()
-        self.most_pieces = sys.maxsize  # less after memory ran out
         self.best: Tensors = {}
         self.checkpoints: Checkpoints | None = None
         self.log: Log | None = None
@@ -195,8 +192,10 @@ class _Training:
         plan, record, rows_in_all = self.plan, self.record, len(self.data.sizes)
         freeze(self.model, plan.frozen)
         keep_activations(self.model, not plan.checkpointing)
-        self.weights = Weights(self.model, compute_dtype(plan.precision, self.device))
-        optimizer = Optimizer(self.model, self.weights, plan)
+        self.weights = Weights(self.model, compute_dtype(plan.precision, self.device, self.model))
+        remedy = "max_pieces" if plan.checkpointing else "checkpointing = true, or max_pieces"
+        self.limit = PieceLimit(plan.token_budget or training_budget(self.device), remedy)
+        self.optimizer = optimizer = Optimizer(self.model, self.weights, plan)
         optimizer.restore(adam)
         self._train_mode()
         per_epoch = -(-rows_in_all // plan.batch_size)
@@ -255,7 +254,7 @@ class _Training:
                 return self._forward_and_backward(rows)
             # outside the handler, since the error keeps the tensors alive
             self.weights.drop_gradients()
-            self._halve_budget()
+            self.limit.halve(int(self.data.sizes.max()))
 
     def _forward_and_backward(self, rows: Rows) -> Tensor:
         rank, plan = self.state.process_index, self.plan
@@ -263,31 +262,14 @@ class _Training:
             reseed(plan.seed, self.record.phase, self.record.update, rank)
         total = torch.zeros((), device=self.device)
         own = rows[rank :: self.state.num_processes]
-        for _, inputs, target in passes(self.data, own, self.device, self._budget()):
+        load = loader(self.data, own, self.device)
+        for part in batches(self.data.sizes[own], self.limit.pieces):
+            inputs, target = load(part)
             loss = self.objective(self.model(**inputs), target, plan.label_smoothing).sum()
-            (loss / len(rows)).backward()
+            self.optimizer.backward(loss / len(rows))
             self.weights.collect()
             total += loss.detach()
         return total
-
-    def _budget(self) -> int:
-        """Pieces in one pass."""
-        return min(self.plan.token_budget or default_budget(self.device), self.most_pieces)
-
-    def _halve_budget(self) -> None:
-        before, longest = self._budget(), int(self.data.sizes.max())
-        if before <= longest:
-            remedy = "max_pieces" if self.plan.checkpointing else "checkpointing = true, or max_pieces"
-            raise MemberError(
-                f"out of memory with one row of {longest:,} pieces; set {remedy}, or use a smaller encoder"
-            )
-        self.most_pieces = max(longest, before // 2)
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-        _log.warning(
-            f"out of memory with {before:,} pieces in a pass; continuing with {self.most_pieces:,} "
-            "(set token_budget to start with it)"
-        )
 
     def _evaluate(self, epoch: int, rate: float) -> None:
         """Record an evaluation, and keep the weights if they are the best so far."""
@@ -315,15 +297,17 @@ class _Training:
         else:
             record.misses += 1
 
-    @torch.inference_mode()
     def _validation_loss(self, data: Data) -> float:
         """Mean loss without label smoothing; every process computes all rows."""
         self.model.eval()
         order = np.argsort(data.sizes, kind="stable")
-        total = sum(
-            float(self.objective(self.model(**inputs), target, 0.0).sum())
-            for _, inputs, target in passes(data, order, self.device, self._budget())
-        )
+
+        @torch.inference_mode()
+        def compute(_: Rows, loaded: Inputs) -> Tensor:
+            return self.objective(self.model(**loaded[0]), loaded[1], 0.0).sum()
+
+        load = loader(data, order, self.device)
+        total = sum(float(loss) for _, loss in in_passes(data.sizes[order], self.limit, load, compute))
         self._train_mode()
         return total / len(order)
 

@@ -2,63 +2,70 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from gapstack.encoding.states import layers_of
 from gapstack.errors import MemberError
 from gapstack.training.devices import Tensors
 from gapstack.training.plan import TrainingPlan
 
 ENCODER = "encoder"  # attribute of a model that holds its pre-trained part
-# Layers in transformers' model families: encoder.layer.3 (BERT), transformer.layer.3 (DistilBERT), layers.3
-# (ModernBERT), h.3 (GPT-2), block.3 (T5)
-_LAYER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
+_ADAPTER = ".lora_"  # in the names of adapters' parameters
+_SCALER = "scaler"
 
 
-def layers(model: nn.Module) -> dict[str, int]:
-    """Layer of each encoder parameter by name: 0 before the stack, 1 its first; what follows it is in the last."""
+def layers(model: nn.Module) -> dict[str, tuple[int, ...]]:
+    """Layers that use each encoder parameter, by its name; see :func:`~gapstack.encoding.states.layers_of`."""
     names = [name for name, _ in model.named_parameters() if name.startswith(f"{ENCODER}.")]
-    matches = [_LAYER.search(name) for name in names]
-    stacked = [index for index, match in enumerate(matches) if match]
-    if not stacked:
-        return dict.fromkeys(names, 0)
-    last = max(int(match[1]) for match in matches if match) + 1
-    return {
-        name: int(match[1]) + 1 if match else 0 if "embed" in name or index < stacked[0] else last
-        for index, (name, match) in enumerate(zip(names, matches, strict=True))
-    }
+    config = getattr(getattr(model, ENCODER, None), "config", None)
+    return layers_of(names, getattr(config, "num_hidden_layers", None))
 
 
 def freeze(model: nn.Module, frozen: Sequence[int | str]) -> None:
     """Freeze the parts that ``frozen`` names (see :class:`TrainingPlan`) and unfreeze all others.
 
+    Parameters that layers share are frozen with the last of these; an encoder with adapters (LoRA) learns them alone.
     Raises MemberError if a part matches no parameter, or all parameters would be frozen.
     """
-    layer, named = layers(model), dict(model.named_parameters())
-    frozen_names: set[str] = set()
+    users, named = layers(model), dict(model.named_parameters())
     for part in frozen:
-        matches = {name for name in named if layer.get(name) == part or f"{name}.".startswith(f"{part}.")}
-        if not matches:
+        if not any(part in users.get(name, ()) or f"{name}.".startswith(f"{part}.") for name in named):
             tops = ", ".join(dict.fromkeys(name.split(".")[0] for name in named))
             raise MemberError(
                 f"training plan: frozen names {part!r}, but the model has no such parameters; it has {tops} "
-                f"and layers 0 to {max(layer.values(), default=0)}"
+                f"and layers 0 to {max(map(max, users.values()), default=0)}"
             )
-        frozen_names |= matches
+    prefixes = tuple(f"{part}." for part in frozen)
+    has_adapters = any(_ADAPTER in name for name in users)
+    frozen_names = {
+        name
+        for name in named
+        if f"{name}.".startswith(prefixes)
+        or (name in users and (set(users[name]) <= set(frozen) or (has_adapters and _ADAPTER not in name)))
+    }
     if frozen_names == named.keys():
         raise MemberError(f"training plan: frozen names {list(frozen)}, which leaves nothing to learn")
     for name, parameter in named.items():
         parameter.requires_grad_(name not in frozen_names)
 
 
+def trained_names(model: nn.Module, plans: Iterable[TrainingPlan]) -> set[str]:
+    """Names of the parameters that any of the plans changes."""
+    names: set[str] = set()
+    for plan in plans:
+        freeze(model, plan.frozen)
+        names |= {name for name, p in model.named_parameters() if p.requires_grad}
+    return names
+
+
 def groups(model: nn.Module, masters: dict[str, nn.Parameter], plan: TrainingPlan) -> list[dict[str, Any]]:
     """AdamW's parameter groups by learning rate and weight decay; ``peak`` is the rate before the schedule."""
-    layer = layers(model)
+    layer = {name: users[-1] for name, users in layers(model).items()}
     last = max(layer.values(), default=0)
     members: dict[tuple[float, float], list[nn.Parameter]] = defaultdict(list)
     for name, master in masters.items():
@@ -92,27 +99,38 @@ def cast(model: nn.Module, dtype: torch.dtype) -> None:
 
 
 class Weights:
-    """A model's float32 master weights; until :meth:`close` its encoder computes with copies in ``dtype``."""
+    """A model's float32 master weights; until :meth:`close` its encoder computes with copies in ``dtype``.
+
+    Weights that are stored in less than float32, as those under adapters, have no master.
+    """
 
     def __init__(self, model: nn.Module, dtype: torch.dtype):
         self._model = model
         self.masters = dict(model.named_parameters())
         self._copies: list[tuple[nn.Parameter, nn.Parameter]] = []
-        if dtype != torch.float32:
-            for name, copy in self.masters.items():
-                if name.startswith(f"{ENCODER}."):
-                    master = nn.Parameter(copy.detach().clone(), requires_grad=copy.requires_grad)
-                    self.masters[name] = master
-                    self._copies.append((copy, master))
+        for name, copy in self.masters.items():
+            if name.startswith(f"{ENCODER}.") and copy.dtype == torch.float32 != dtype:
+                master = nn.Parameter(copy.detach().clone(), requires_grad=copy.requires_grad)
+                self.masters[name] = master
+                self._copies.append((copy, master))
         cast(model, dtype)
+        self.dtype = dtype
         self._learning = [pair for pair in self._copies if pair[0].requires_grad]
 
+    @torch.no_grad()
     def collect(self) -> None:
         """Add the copies' gradients to those of the float32 weights, and clear them."""
-        for copy, master in self._learning:
-            if copy.grad is not None:
-                master.grad = copy.grad.float() if master.grad is None else master.grad.add_(copy.grad)
-                copy.grad = None
+        pairs = [pair for pair in self._learning if pair[0].grad is not None]
+        first = [(copy, master) for copy, master in pairs if master.grad is None]
+        more = [(copy, master) for copy, master in pairs if master.grad is not None]
+        for _, master in first:
+            master.grad = torch.empty_like(master)
+        for add, chosen in ((torch._foreach_copy_, first), (torch._foreach_add_, more)):
+            if chosen:
+                grads: Any = [[part.grad for part in parts] for parts in zip(*chosen, strict=True)]
+                add(grads[1], grads[0])
+        for copy, _ in pairs:
+            copy.grad = None
 
     def drop_gradients(self) -> None:
         """Clear all gradients."""
@@ -122,8 +140,9 @@ class Weights:
     @torch.no_grad()
     def publish(self) -> None:
         """Update the copies from the float32 weights."""
-        for copy, master in self._learning:
-            copy.copy_(master)
+        if self._learning:
+            copies, masters = map(list, zip(*self._learning, strict=True))
+            torch._foreach_copy_(copies, masters)
 
     @torch.no_grad()
     def close(self) -> None:
@@ -145,6 +164,14 @@ class Optimizer:
             eps=plan.epsilon,
             fused=self._learning[0].device.type in {"cpu", "cuda"},
         )
+        # float16 has too few exponents for small gradients
+        self._scaler = torch.amp.GradScaler(
+            self._learning[0].device.type, enabled=weights.dtype == torch.float16
+        )
+
+    def backward(self, loss: Tensor) -> None:
+        """Compute gradients, in float16 those of a multiple of the loss."""
+        self._scaler.scale(loss).backward()
 
     def add_up(self, loss: Tensor) -> Tensor:
         """Replace gradients by their sums over all processes, and return the sum of ``loss``, ()."""
@@ -158,18 +185,24 @@ class Optimizer:
         return total.reshape(())
 
     def step(self, factor: float) -> None:
-        """Update the weights at ``factor`` times the peak learning rates, then the copies."""
+        """Update the weights at ``factor`` times the peak learning rates, then the copies.
+
+        In float16 an update whose gradients overflow is left out, and the next loss is scaled less.
+        """
+        self._scaler.unscale_(self._adam)
         if self._max_norm is not None:
             nn.utils.clip_grad_norm_(self._learning, self._max_norm)
         for group in self._adam.param_groups:
             group["lr"] = group["peak"] * factor
-        self._adam.step()
+        self._scaler.step(self._adam)
+        self._scaler.update()
         self._adam.zero_grad()
         self._weights.publish()
 
     def state(self) -> Tensors:
-        """Moments and step counts, by ``<moment>:<parameter name>``."""
-        return {
+        """Moments and step counts, by ``<moment>:<parameter name>``, and the scale of the loss."""
+        scale = {f"{_SCALER}:{key}": torch.tensor(value) for key, value in self._scaler.state_dict().items()}
+        return scale | {
             f"{key}:{name}": value
             for name, master in self._weights.masters.items()
             for key, value in self._adam.state.get(master, {}).items()
@@ -177,6 +210,12 @@ class Optimizer:
 
     def restore(self, state: Tensors) -> None:
         """Inverse of :meth:`state`."""
+        scale: dict[str, float] = {}
         for key, tensor in state.items():
             moment, _, name = key.partition(":")
+            if moment == _SCALER:
+                scale[name] = tensor.item()
+                continue
             self._adam.state[self._weights.masters[name]][moment] = tensor
+        if scale:
+            self._scaler.load_state_dict(scale)

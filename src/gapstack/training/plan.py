@@ -99,9 +99,12 @@ class TrainingPlan:
     """Recompute the encoder's activations in the backward pass (Chen et al. 2016): less memory, the same result."""
     attention_dropout: bool = False
     """Apply the configuration's dropout to attention probabilities, which is slow on a CPU."""
-    precision: Literal["auto", "bf16", "float32"] = "auto"
-    """``bf16``: the encoder computes in bfloat16; gradient sums, updates and the head in float32. ``auto``: bf16 where
-    the hardware supports it."""
+    attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = "auto"
+    """The encoder's attention in transformers. ``auto``: eager on a CPU, the family's default on a GPU.
+    ``flash_attention_2`` needs its package and leaves padding out."""
+    precision: Literal["auto", "bf16", "fp16", "float32"] = "auto"
+    """``bf16``, ``fp16``: the encoder computes in bfloat16, or in float16 with a scaled loss (for GPUs without
+    bfloat16); gradient sums, updates and the head in float32. ``auto``: bf16 where the hardware supports it."""
     order: Literal["by_length", "shuffled", "as_given"] = "by_length"
     """Order of rows in an epoch; ``by_length`` makes random batches of similar length."""
     dropout_rng: Literal["by_update", "running"] = "by_update"
@@ -150,3 +153,44 @@ PLAIN = TrainingPlan(
     dropout_rng="running",
 )
 """A plain loop: torch's AdamW, shuffled batches, and dropout from the running generator."""
+
+_SIZES: tuple[tuple[float, dict[str, Any]], ...] = (
+    (60e6, {}),
+    (200e6, {"encoder_lr": 3e-5, "head_lr": 3e-4, "layer_decay": 0.9}),
+    (1e9, {"encoder_lr": 1e-5, "head_lr": 1e-4, "layer_decay": 0.9}),
+    (math.inf, {"encoder_lr": 1e-4, "head_lr": 1e-4}),
+)
+"""Number of parameters up to which an encoder is small, base, large or, with adapters, huge; and changes of a plan.
+
+The members' own plans suit small encoders. Rates are within those of Devlin et al. 2019 (A.3) for base, of the authors
+of ELECTRA, DeBERTa and ModernBERT for large (with layer-wise decay, Clark et al. 2020, A.2), and of Hu et al. 2022 for
+adapters.
+"""
+
+
+HUGE = len(_SIZES) - 1
+LORA_RANK = 16
+"""Rank of the adapters of huge encoders."""
+
+
+def size_class(parameters: int) -> int:
+    """0 for a small encoder (22 million parameters), 1 base (110), 2 large (435), 3 above a billion."""
+    return next(number for number, (most, _) in enumerate(_SIZES) if parameters <= most)
+
+
+def for_size(plan: TrainingPlan, parameters: int, lora: int | None = None) -> TrainingPlan:
+    """Adapt a plan for small encoders to an encoder of this size: lower rates, layer-wise decay, a warm-up.
+
+    ``lora`` is the rank of adapters: None for the default of the size, 0 for none.
+    """
+    size = size_class(parameters)
+    if lora is not None:
+        size = HUGE if lora else min(size, HUGE - 1)
+    changes = _SIZES[size][1]
+    if not changes:
+        return plan
+    lower = {key: min(getattr(plan, key), value) for key, value in changes.items()}
+    schedule = plan.schedule
+    if schedule.shape != "triangular":  # begins with a warm-up of its own
+        schedule = replace(schedule, warmup=max(schedule.warmup, 0.1))
+    return replace(plan, **lower, schedule=schedule)

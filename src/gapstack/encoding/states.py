@@ -1,0 +1,125 @@
+"""Hidden states and attention of any transformer of transformers, and which parameters form its layers.
+
+In a causal model a piece does not see what follows it, so a name after the pronoun would not count. Such a model reads
+each text twice, and the states of the second copy are used, whose pieces see the whole text (Springer et al. 2024,
+*Repetition Improves Language Model Embeddings*).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gapstack.errors import MemberError
+
+# encoder.layer.3 (BERT), transformer.layer.3 (DistilBERT), layers.3 (ModernBERT), h.3 (GPT-2), block.3 (T5),
+# albert_layer_groups.0 (ALBERT)
+_LAYER = re.compile(r"(?:^|[._])(?:layers?|layer_groups|h|blocks?)\.(\d+)\.")
+
+# These mix float32 tables with their inputs.
+_FLOAT32_ONLY = {"deberta", "xlnet"}
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """Output of a model for b texts of at most L pieces."""
+
+    last: Tensor
+    """Hidden states of the last layer, (b, L, H)."""
+    hidden: tuple[Tensor, ...] = ()
+    """Those of all layers, the embeddings first."""
+    attention: tuple[Tensor, ...] = ()
+    """Attention of all layers, each (b, heads, L, L)."""
+
+
+def read_states(
+    model: nn.Module,
+    ids: Tensor,
+    keep: Tensor | None = None,
+    *,
+    hidden: bool = False,
+    attention: bool = False,
+) -> States:
+    """Run pieces ``ids`` (b, L) with mask ``keep``, True on pieces and None without padding, through a model.
+
+    Raises MemberError if the model does not return the layers or the attention that are asked for.
+    """
+    config: Any = model.config
+    length = ids.shape[1]
+    inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": None if keep is None else keep.long()}
+    if twice := is_causal(config):
+        mask = torch.ones_like(ids) if keep is None else keep.long()
+        mask = mask.repeat(1, 2)
+        inputs = {"input_ids": ids.repeat(1, 2), "attention_mask": mask, "use_cache": False}
+        if "position_ids" in inspect.signature(model.forward).parameters:
+            inputs["position_ids"] = (mask.cumsum(1) - 1).clamp_min(0)
+    inputs |= {"output_hidden_states": True} if hidden else {}
+    inputs |= {"output_attentions": True} if attention else {}
+    output = model(**inputs)
+    last = output.last_hidden_state[:, length:] if twice else output.last_hidden_state
+    states = tuple(output.hidden_states) if hidden else ()
+    maps = tuple(output.attentions or ()) if attention else ()
+    if twice:
+        states = tuple(layer[:, length:] for layer in states)
+        # a piece attends to both copies of another
+        maps = tuple(layer[:, :, length:, :length] + layer[:, :, length:, length:] for layer in maps)
+    layers = config.num_hidden_layers
+    if hidden and (len(states) != layers + 1 or any(layer.shape[1] != length for layer in states)):
+        raise MemberError(
+            f"a {config.model_type} model does not return a state of each piece from each layer"
+        )
+    if attention and (len(maps) != layers or any(layer.shape[2:] != (length, length) for layer in maps)):
+        raise MemberError(f"a {config.model_type} model does not return its attention as maps of all pieces")
+    return States(last, states, maps)
+
+
+def dtype_for(config: Any, dtype: torch.dtype) -> torch.dtype:
+    """``dtype``, or float32 for a model that computes in nothing else."""
+    return torch.float32 if getattr(config, "model_type", None) in _FLOAT32_ONLY else dtype
+
+
+def is_causal(config: Any) -> bool:
+    """Return True for the configuration of a model whose pieces do not see what follows them."""
+    from transformers.models.auto import modeling_auto as auto
+
+    if config.is_encoder_decoder:
+        return False
+    if getattr(config, "is_decoder", False):
+        return True
+    only_decodes = (
+        config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+        and config.model_type not in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    )
+    sees_all = (
+        getattr(config, "attn_type", None) == "bi"  # XLNet
+        or getattr(config, "use_bidirectional_attention", False)
+        or getattr(config, "is_causal", True) is False
+    )
+    return only_decodes and not sees_all
+
+
+def layers_of(names: Iterable[str], depth: int | None = None) -> dict[str, tuple[int, ...]]:
+    """Layers that use each parameter of a model, by its name: 0 before the stack, 1 its first.
+
+    What follows the stack is in the last layer. ``depth`` is the number of layers, which is more than those that have
+    parameters of their own where layers share them (ALBERT).
+    """
+    names = list(names)
+    matches = [_LAYER.search(name) for name in names]
+    stacked = [index for index, match in enumerate(matches) if match]
+    if not stacked:
+        return dict.fromkeys(names, (0,))
+    own = max(int(match[1]) for match in matches if match) + 1
+    depth = max(depth or own, own)
+    # layer k of depth uses the parameters number k * own // depth
+    users = [tuple(k + 1 for k in range(depth) if k * own // depth == number) for number in range(own)]
+    return {
+        name: users[int(match[1])] if match else (0,) if "embed" in name or index < stacked[0] else (depth,)
+        for index, (name, match) in enumerate(zip(names, matches, strict=True))
+    }
