@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sentencepiece
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedTokenizerFast
@@ -209,6 +210,29 @@ def build(architecture: Architecture, folder: Path) -> Path:
         torch.manual_seed(0)
         kind = AutoModelForMaskedLM if architecture.masked_lm else AutoModel
         kind.from_config(config).save_pretrained(folder)
+    return folder
+
+
+def published_deberta(folder: Path) -> Path:
+    """Write DeBERTa-v3 in the files that its authors publish: pickled weights in float16, and a SentencePiece model."""
+    folder.mkdir(parents=True)
+    marks = {"pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3, "pad_piece": "[PAD]", "unk_piece": "[UNK]"}
+    marks |= {"bos_piece": "[CLS]", "eos_piece": "[SEP]"}
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(_texts()), model_prefix=str(folder / "spm"), vocab_size=600,
+        minloglevel=2, **marks,
+    )  # fmt: skip
+    (folder / "spm.vocab").unlink()
+    size = SIZES | {"type_vocab_size": 0, "position_buckets": 16, "share_att_key": True, "vocab_size": 640}
+    config = AutoConfig.for_model("deberta-v2", **size, **RELATIVE, norm_rel_ebd="layer_norm")
+    config.save_pretrained(folder)
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false, "vocab_type": "spm"}')
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        weights = AutoModel.from_config(config).half().state_dict()
+    tensors = {f"deberta.{name}": tensor for name, tensor in weights.items()}
+    torch.save(tensors, folder / "pytorch_model.bin")
+    torch.save({"generator.weight": torch.zeros(2)}, folder / "pytorch_model.generator.bin")
     return folder
 
 
