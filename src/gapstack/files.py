@@ -155,10 +155,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     try:
         stream = openers.get(path.suffix, open)(path, "rb")
     except FileNotFoundError:
-        names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        matches = get_close_matches(path.name, sorted(names), n=1)
-        hint = f"; did you mean {path.with_name(matches[0])}?" if matches else ""
-        raise DataNotFoundError(f"there is no file {path}{hint}") from None
+        raise no_such_file(path) from None
     except (OSError, ValueError) as problem:  # a ValueError for a NUL in the name
         is_folder = isinstance(problem, IsADirectoryError)
         reason = "is a folder" if is_folder else f"cannot be opened ({getattr(problem, 'strerror', problem)})"
@@ -171,6 +168,14 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
             raise DataError(
                 f"cannot be unpacked ({problem})", place=Place(path), expected=expected
             ) from problem
+
+
+def no_such_file(path: Path) -> DataNotFoundError:
+    """Make the error for a missing file, with the closest name in its folder."""
+    names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    matches = get_close_matches(path.name, sorted(names), n=1)
+    hint = f"; did you mean {path.with_name(matches[0])}?" if matches else ""
+    return DataNotFoundError(f"no such file: {path}{hint}")
 
 
 def sha256(path: Path) -> str:

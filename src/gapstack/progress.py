@@ -1,9 +1,10 @@
-"""Progress bars with rate and time left on a terminal; nested work has a bar below the outer one."""
+"""Progress bars with rate and time left, on terminals and in notebooks; nested work has a bar below the outer one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 from rich.console import Console
 from rich.progress import (
@@ -15,6 +16,7 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 from gapstack.errors import printable
@@ -36,8 +38,16 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} seconds"
 
 
+_WIDE = 100  # columns of a terminal for long bars
 _RATE_SECONDS = 86_400.0  # a rate is the mean of a bar's last thousand steps, since jobs take minutes
 _shown: list[Progress] = []  # a console takes only one
+
+
+class _Note(ProgressColumn):
+    """The text at the end of a bar, the only column that is cut where a line is too short."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields["note"], no_wrap=True, overflow="ellipsis")
 
 
 class _Rate(ProgressColumn):
@@ -62,9 +72,10 @@ class Ticker:
 
 @contextmanager
 def progress(title: str, total: float) -> Iterator[Ticker]:
-    """Show a bar for ``total`` units while the block runs, if the output is a terminal."""
+    """Show a bar for ``total`` units while the block runs, on a terminal, or a notebook that has ipywidgets."""
     title = printable(title)
-    if console.quiet or not console.is_terminal:
+    in_notebook = console.is_jupyter and find_spec("ipywidgets") is not None
+    if console.quiet or not (console.is_terminal or in_notebook):
         yield Ticker(None, None)
         return
     if _shown:
@@ -74,13 +85,14 @@ def progress(title: str, total: float) -> Iterator[Ticker]:
         finally:
             _shown[0].remove_task(task)
         return
+    whole = Column(no_wrap=True)
     columns = (
         TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
+        BarColumn(bar_width=12 if console.width < _WIDE else 40, table_column=whole),
+        MofNCompleteColumn(table_column=whole),
+        _Rate(table_column=whole),
+        TimeRemainingColumn(compact=True, table_column=whole),
+        _Note(),
     )
     with Progress(*columns, console=console, transient=True, speed_estimate_period=_RATE_SECONDS) as bar:
         _shown.append(bar)

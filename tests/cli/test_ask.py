@@ -65,7 +65,7 @@ def test_a_file_is_read(tmp_path):
     (tmp_path / "two.jsonl").write_text(f'{{"text": "{KATE}"}}\n' * 2, encoding="utf-8")
     assert gap("ask", tmp_path / "two.jsonl").count("she at 20") == 2
     for name in ("chapter.txt", tmp_path / "none"):
-        assert f"there is no file {name}" in refused("ask", name)
+        assert f"no such file: {name}" in refused("ask", name)
 
 
 def test_without_a_text_each_line_is_one_and_a_bad_one_ends_nothing():
@@ -94,7 +94,9 @@ def test_documents_are_annotated(tmp_path):
     gap("annotate", tmp_path / "one.txt", "-o", tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == again
     assert "unknown suffix" in refused("annotate", tmp_path / "one.txt", "-o", tmp_path / "out.txt")
-    assert "both input and output" in refused("annotate", tmp_path / "a.jsonl", "-o", tmp_path / "a.jsonl")
+    assert "both input and output" in refused(
+        "annotate", tmp_path / "out.jsonl", "-o", tmp_path / "out.jsonl"
+    )
 
 
 def test_imports_are_spared_unless_what_is_stored_may_name_a_parser(tmp_path, monkeypatch):

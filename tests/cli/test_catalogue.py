@@ -76,7 +76,7 @@ def test_pages_become_rows_and_a_table(pages, tmp_path):
         ("", "either files"),
         ("pages.jsonl --corpus gum", "either files"),
         ("pages.jsonl -o pages.jsonl", "both input and output"),
-        ("none.txt", "there is no file"),
+        ("none.txt", "no such file"),
         ("bad.jsonl", "bad.jsonl, line 1: text is 3"),
         ("dull.txt", "no row is left of 0 from 1 pages"),
     ],

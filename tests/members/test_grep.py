@@ -63,7 +63,7 @@ def test_a_loaded_member_answers_the_same_and_refuses_other_files(member, rows, 
     with pytest.raises(MismatchError, match=r"fitted with oracle@1, and is set to oracle@2"):
         member.predict_proba(rows)
     (tmp_path / "rows.jsonl").unlink()
-    with pytest.raises(DataNotFoundError, match=r"there is no file .*rows\.jsonl"):
+    with pytest.raises(DataNotFoundError, match=r"no such file: .*rows\.jsonl"):
         store.load(tmp_path / "member")
 
 

@@ -131,7 +131,7 @@ def test_a_taught_member_predicts_without_its_teacher(execute, small, tmp_path, 
     done, _ = execute((made.member,), tmp_path)
     (tmp_path / "inputs" / "teacher.csv").unlink()
     np.testing.assert_allclose(predict(done.folder, small[1]), done.members[0].test, atol=1e-6)
-    with pytest.raises(DataNotFoundError, match=r"there is no file .*teacher\.csv"):
+    with pytest.raises(DataNotFoundError, match=r"no such file: .*teacher\.csv"):
         execute((made.member,), tmp_path)
 
 

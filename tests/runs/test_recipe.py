@@ -171,7 +171,7 @@ def test_any_table_is_a_recipe_or_refused_in_one_line(name, members, others):
     [
         (["run", "quickstrat"], 'gap: no recipe is called "quickstrat"; did you mean quickstart?'),
         (
-            ["predict", "famlies", "--input", "x", "--output", "y"],
+            ["predict", "famlies", "--input", "models/families/run.json", "--output", "y"],
             'gap: no run is called "famlies"; did you mean families?',
         ),
     ],

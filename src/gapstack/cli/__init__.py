@@ -12,8 +12,8 @@ from importlib.metadata import version as version_of
 
 import typer
 
-from gapstack.cli import ask, audit, catalogue, hub, mine, papers, runs, score
-from gapstack.cli.common import shown_log, standard_streams
+from gapstack.cli import ask, audit, catalogue, data, hub, papers, runs, score
+from gapstack.cli.common import Command, Group, shown_log, standard_streams
 from gapstack.errors import GapstackError, printable
 from gapstack.processes import raise_gc_threshold
 
@@ -26,7 +26,8 @@ _REMEDIES = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _FULL_DISK)
 }
 
 app = typer.Typer(
-    help="Gendered ambiguous pronouns: cross-validate members, stack them, score, predict.",
+    cls=Group,
+    help="Who is she? Resolve gendered pronouns; train, compare and audit systems that do.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -50,9 +51,21 @@ def _start(
     context.with_resource(standard_streams())
 
 
-for commands in (ask, runs, catalogue, papers, score, audit, mine, hub):
-    app.add_typer(commands.app)
-app.add_typer(catalogue.data_app, name="data")
+for group, modules in {
+    "Ask about any text": (ask,),
+    "Run and predict": (runs, catalogue, hub),
+    "Score and compare": (score,),
+    "Audit": (audit,),
+    "Data": (data,),
+    "Papers": (papers,),
+}.items():
+    for module in modules:
+        for command in module.app.registered_commands:
+            command.cls, command.rich_help_panel = Command, group
+        app.add_typer(module.app)
+for command in data.data_app.registered_commands:
+    command.cls = Command
+app.add_typer(data.data_app, name="data", rich_help_panel="Data")
 
 
 def main() -> None:

@@ -31,17 +31,25 @@ ModelOption = Annotated[
     str | None,
     Option(
         "--model",
+        autocompletion=common.complete_run,
         help="A saved member or stack, a run, or owner/name on the Hub, which compares the nearest names in pairs. "
         "Default: the model of running text that comes with gapstack.",
     ),
 ]
 
 
-@app.command("ask")
+@app.command(
+    "ask",
+    epilog=common.examples(
+        'gap ask "Kate told Mary that she should leave."',
+        "gap ask letter.txt --why",
+        'gap ask "Kate called her." --pronoun her --names Kate Mary',
+    ),
+)
 def ask_command(
     words: list[str] | None = Argument(
         None,
-        metavar="[TEXT]",
+        metavar="TEXT",
         help="The text, or a file with it; - reads standard input. Default: prompt for texts.",
         show_default=False,
     ),
@@ -58,8 +66,6 @@ def ask_command(
     """Say who the pronouns of a text refer to, with what probability; "not sure" if none reaches 50%.
 
     Candidates are the people whom the text names or describes ("the old man"), anywhere in it.
-
-    gap ask "Kate told Mary that she should leave."
     """
     common.spare_imports(model, parser)  # before what follows imports them
     from gapstack.anytext.text_resolver import create_resolver
@@ -104,7 +110,7 @@ def _texts(text: str) -> Iterable[str]:
         common.log_note(f"reading {text}")
         return [document.text for document in read_documents(Path(text))]
     if _FILE_NAME.fullmatch(text):
-        raise DataError(f"there is no file {text}", expected="a text, or the name of a text file")
+        raise DataError(f"no such file: {text}", expected="a text, or the name of a text file")
     return [text]
 
 
@@ -133,7 +139,7 @@ def _prompted() -> Iterator[str]:
             yield line.rstrip("\n")
 
 
-@app.command("demo")
+@app.command("demo", epilog=common.examples("gap demo --port 8020"))
 def demo_command(
     port: int = Option(8019, min=0, max=65535, help="Port of this machine; 0 for any that is free."),
     model: ModelOption = None,
@@ -163,11 +169,18 @@ def demo_command(
         server.serve_forever()
 
 
-@app.command("annotate")
+@app.command(
+    "annotate",
+    epilog=common.examples(
+        "gap annotate chapter.txt --output chapter.html",
+        "gap annotate pages.jsonl --output clusters.jsonl --workers 2",
+    ),
+)
 def annotate_command(
     files: list[Path] = Argument(
         ...,
         metavar="FILES",
+        parser=common.input_file,
         help="Plain text (a document a file), or .jsonl with text, id and url of one a line.",
     ),
     output: Path = Option(
@@ -175,6 +188,7 @@ def annotate_command(
         "--output",
         "-o",
         metavar="FILE",
+        parser=common.output_file,
         show_default=False,
         help="File to write: clusters as .jsonl (.gz, .xz too) or CoNLL columns (.conll), or a page (.html).",
     ),

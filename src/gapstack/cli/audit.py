@@ -16,7 +16,10 @@ app = typer.Typer()
 AllRowsOption = Annotated[bool, Option("--all-rows", help="All rows of suites that are sampled by default.")]
 
 
-@app.command("audit")
+@app.command(
+    "audit",
+    epilog=common.examples("gap audit default --suite winogender", "gap audit quickstart --html audit.html"),
+)
 def audit_command(
     target: str = Argument(
         help="A run (name or folder), RUN:MEMBER, a saved member's folder, default (the model that comes with "
@@ -31,14 +34,28 @@ def audit_command(
         autocompletion=common.completion("gapstack.audits:SUITES"),
     ),
     folds: int = Option(1, min=1, help="Folds of a run whose predictions are averaged."),
-    average: list[str] | None = Option(None, help="Test-time augmentation to average over: swap_gender, ..."),
+    average: list[str] | None = Option(
+        None,
+        help="Test-time augmentation to average over: swap_gender, ...",
+        autocompletion=common.complete_augmentation,
+    ),
     all_rows: AllRowsOption = False,
     find_candidates: bool = Option(
         False, "--find-candidates", help="Give the text and the pronoun alone; people are found in the text."
     ),
     allow_contaminated: bool = Option(False, "--allow-contaminated", help="Also systems trained on a suite."),
-    output: Path | None = Option(None, help="Folder for report, plots and all probabilities."),
-    html: Path | None = Option(None, help="Web page with tables, figures, flips and model card."),
+    output: Path | None = Option(
+        None,
+        metavar="FOLDER",
+        help="Folder for report, plots and all probabilities.",
+        parser=common.output_file,
+    ),
+    html: Path | None = Option(
+        None,
+        metavar="FILE",
+        help="Web page with tables, figures, flips and model card.",
+        parser=common.output_file,
+    ),
     details: bool = Option(False, "--details", help="Also print slices and occupations."),
     as_json: common.JsonOption = False,
 ) -> None:
@@ -74,9 +91,11 @@ def audit_command(
     common.log_note(f"total: {time.perf_counter() - started:.0f} s")
 
 
-@app.command("audit-rows")
+@app.command("audit-rows", epilog=common.examples("gap audit-rows rows"))
 def audit_rows_command(
-    folder: Path = Argument(help="Folder for SUITE.tsv files in GAP's columns, unlabelled."),
+    folder: Path = Argument(
+        help="Folder for SUITE.tsv files in GAP's columns, unlabelled.", parser=common.output_file
+    ),
     data: common.DataOption = None,
     all_rows: AllRowsOption = False,
     as_json: common.JsonOption = False,
@@ -93,14 +112,22 @@ def audit_rows_command(
             common.print_line(path)
 
 
-@app.command("audit-embeddings")
+@app.command(
+    "audit-embeddings", epilog=common.examples("gap audit-embeddings glove.6B.50d.txt --debias hard")
+)
 def audit_embeddings_command(
     vectors: str = Argument(help="word2vec or GloVe file; 'encoder' or encoder:NAME for input embeddings."),
-    debias: list[str] | None = Option(None, help="hard, gn_glove, ran or inlp; repeatable."),
+    debias: list[str] | None = Option(
+        None,
+        help="hard, gn_glove, ran or inlp; repeatable.",
+        autocompletion=common.completion("gapstack.encoding.debias:DEBIASERS"),
+    ),
     data: common.DataOption = None,
     limit: int = Option(50_000, min=0, help="Most frequent words to read in addition to the lists; 0: all."),
     seed: int = Option(0, help="Seed of partitions, clusters and splits."),
-    output: Path | None = Option(None, help="Folder for the report as files."),
+    output: Path | None = Option(
+        None, metavar="FOLDER", help="Folder for the report as files.", parser=common.output_file
+    ),
     details: bool = Option(False, "--details", help="List every missing word."),
     as_json: common.JsonOption = False,
 ) -> None:
@@ -118,14 +145,16 @@ def audit_embeddings_command(
         common.report_written(*embeddings_report(found, details=True).write(output))
 
 
-@app.command("audit-sentences")
+@app.command("audit-sentences", epilog=common.examples("gap audit-sentences --encoder bert-base-uncased"))
 def audit_sentences_command(
     encoder: common.EncoderOption = None,
     vectors: list[str] | None = Option(None, help="Word vectors to compare. Default: input embeddings."),
     data: common.DataOption = None,
     layer: int = Option(-1, help="Layer, from 0 (embeddings) up or -1 (the last) down."),
     seed: int = Option(0, min=0, help="Seed of random partitions."),
-    output: Path | None = Option(None, help="Folder for the table as files."),
+    output: Path | None = Option(
+        None, metavar="FOLDER", help="Folder for the table as files.", parser=common.output_file
+    ),
     as_json: common.JsonOption = False,
 ) -> None:
     """Test an encoder's sentences for associations of gender (SEAT), next to word vectors (WEAT)."""

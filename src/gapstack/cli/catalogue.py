@@ -1,4 +1,4 @@
-"""What there is: recipes, members with their settings, and data sets."""
+"""Recipes, and members with their settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import re
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from typer import Argument, Option
@@ -18,17 +18,13 @@ from gapstack.errors import DataError, MemberError, Place
 from gapstack.files import write_text
 from gapstack.members import MEMBERS
 
-if TYPE_CHECKING:
-    from gapstack.data.sources import Status
-
 app = typer.Typer()
-data_app = typer.Typer(help="Where the data are, and how to get them.", no_args_is_help=True)
 
 # :class:`~gapstack.members.member.Member` is called Member, :data:`a.b.BLOCKS` a.b.BLOCKS
 _ROLE = re.compile(r":\w+:`(?:~[\w.]*\.)?([^`]+)`")
 
 
-@app.command("recipes")
+@app.command("recipes", epilog=common.examples("gap recipes", "gap recipes quickstart --export"))
 def recipes_command(
     name: str | None = Argument(
         None, help="A recipe, to see it as TOML.", autocompletion=common.complete_recipe
@@ -63,7 +59,7 @@ def recipes_command(
         print(text, end="")
 
 
-@app.command("members")
+@app.command("members", epilog=common.examples("gap members", "gap members probert"))
 def members_command(
     name: str | None = Argument(
         None, help="A member, for its settings.", autocompletion=common.completion("gapstack.members:MEMBERS")
@@ -157,70 +153,3 @@ def descriptions_of(kind: type) -> dict[str, str]:
                 case _:
                     names = []
     return descriptions
-
-
-@data_app.command("status")
-def data_status_command(
-    data: common.DataOption = None,
-    quiet: bool = Option(False, "--quiet", help="Print nothing; exit status 1 without GAP."),
-    as_json: common.JsonOption = False,
-) -> None:
-    """Show where each data set is found, whether it is intact, its licence and its home."""
-    from gapstack.data.sources import SPLITS, data_folder, status
-
-    lines = status(data_folder(data))
-    if as_json:
-        common.print_json([_status_record(line) for line in lines])
-    elif not quiet:
-        for line in lines:
-            dataset, location = line.dataset, line.location
-            state = "not found" + (f" (gap data fetch {dataset.name})" if dataset.files else "")
-            if location:
-                rows = "" if line.rows is None else f", {line.rows:,} rows"
-                intact = {None: "", True: ", checksum ok", False: ", NOT the published bytes"}[line.intact]
-                state = f"{location.path} ({location.origin}{rows}{intact})"
-            common.print_line(f"{dataset.name}: {state}")
-            common.print_line(f"    {dataset.licence}; {dataset.upstream}")
-    gap = {f"gap-{split}" for split in SPLITS}
-    if quiet and not all(line.location for line in lines if line.dataset.name in gap):
-        raise typer.Exit(1)
-
-
-def _status_record(line: Status) -> dict[str, Any]:
-    return {
-        "name": line.dataset.name,
-        "path": str(line.location.path) if line.location else None,
-        "origin": line.location.origin if line.location else None,
-        "rows": line.rows,
-        "intact": line.intact,
-        "licence": line.dataset.licence,
-        "upstream": line.dataset.upstream,
-        "fetchable": bool(line.dataset.files),
-    }
-
-
-@data_app.command("fetch")
-def data_fetch_command(
-    names: list[str] | None = Argument(
-        None,
-        help="Data sets to download. Default: all public ones.",
-        autocompletion=common.completion("gapstack.data.sources:DATASETS"),
-    ),
-    again: bool = Option(False, "--again", help="Download again what is there."),
-    as_json: common.JsonOption = False,
-) -> None:
-    """Download data sets into the cache and check them; files that are there and intact are kept."""
-    from gapstack.data.sources import DATASETS, fetch, fetchable, require_dataset
-
-    records = []
-    for dataset in [require_dataset(name) for name in names or fetchable()]:
-        (path,) = fetch([dataset.name], again=again)
-        records.append({"name": dataset.name, "path": str(path), "licence": dataset.licence})
-        if not as_json:
-            common.print_line(f"{dataset.name}: {path}")
-            common.print_line(f"    {dataset.licence}; {dataset.upstream}")
-    if as_json:
-        common.print_json(records)
-    if not names:
-        others = [name for name, one in DATASETS.items() if not one.files and not one.embedded]
-        common.log_note(f"No public file: {', '.join(others)}. gap data status says where they come from.")

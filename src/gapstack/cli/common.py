@@ -18,9 +18,11 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from rich.console import Console
-from typer import Option
+from typer import Context, Option
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-from gapstack.errors import DataError, printable
+from gapstack.errors import DataError, DataNotFoundError, printable
+from gapstack.files import no_such_file
 from gapstack.progress import console as stderr
 
 if TYPE_CHECKING:
@@ -29,6 +31,43 @@ if TYPE_CHECKING:
     from gapstack.display.report import Report
 
 stdout = Console(highlight=False, soft_wrap=True)
+
+
+def _in_words(params: list[Any]) -> list[Any]:
+    """Parameters whose values help texts show in words (``--folds N``) instead of by Python's types."""
+    for param in params:
+        kind = param.type_descriptor
+        if isinstance(param, TyperArgument):
+            param.metavar, word = param.metavar or param.name.upper(), ""
+        elif param.is_flag:
+            word = ""
+        elif kind.is_choice:
+            word = "|".join(map(str, kind.choices))
+        else:
+            word = param.metavar or {"int": "N", "float": "X"}.get(param.bare_type(), "NAME")
+        param.display_type_rich = lambda ctx, word=word: word
+    return params
+
+
+class Command(TyperCommand):
+    """A command whose help shows values in words."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all parameters, ``--help`` among them."""
+        return _in_words(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """A group of commands, likewise."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all parameters, ``--help`` among them."""
+        return _in_words(super().get_params(ctx))
+
+
+def examples(*commands: str) -> str:
+    """The end of a command's help: commands to type."""
+    return "\n".join(["Examples:", *(f"  {command}" for command in commands)])
 
 
 def completion(where: str) -> Callable[[str], list[str]]:
@@ -43,21 +82,40 @@ def completion(where: str) -> Callable[[str], list[str]]:
 
 def complete_run(incomplete: str) -> list[str]:
     """Shell completion of local runs, and of ``RUN:MEMBER`` once the run is typed."""
-    from gapstack.runs.folder import STACK, home, run_names
+    from gapstack.runs.folder import DEFAULT, STACK, home, run_names
 
     run, colon, _ = incomplete.partition(":")
     labels = sorted(path.name for path in (home() / "models" / run / "members").glob("*"))
-    names = [f"{run}:{label}" for label in (*labels, STACK)] if colon else run_names()
+    names = [f"{run}:{label}" for label in (*labels, STACK)] if colon else [DEFAULT, *run_names()]
     return [name for name in names if name.startswith(incomplete)]
 
 
+def complete_members(context: Context, incomplete: str) -> list[str]:
+    """Shell completion of the members of the recipe that is typed, of which several are separated by commas."""
+    from gapstack.runs.recipe import Recipe
+
+    before, comma, last = incomplete.rpartition(",")
+    labels = [part.label for part in Recipe.load(context.params.get("recipe") or "quickstart").members]
+    return [f"{before}{comma}{label}" for label in labels if label.startswith(last)]
+
+
 complete_recipe = completion("gapstack.runs.recipe:available")
+complete_augmentation = completion("gapstack.data.augment:AUGMENTATIONS")
 
 DataOption = Annotated[
     str | None,
-    Option(help="Folder with the GAP files, or 'sample' for the embedded sample. Default: search."),
+    Option(
+        metavar="FOLDER",
+        help="Folder with the GAP files, or 'sample' for the embedded sample. Default: search.",
+    ),
 ]
-LabelsOption = Annotated[str | None, Option(help="Label set: official, liu, kaggle, attree, majority.")]
+LabelsOption = Annotated[
+    str | None,
+    Option(
+        help="Label set: official, liu, kaggle, attree, majority.",
+        autocompletion=completion("gapstack.data.labels:LABEL_SETS"),
+    ),
+]
 JsonOption = Annotated[bool, Option("--json", help="Print JSON instead of a table.")]
 EncoderOption = Annotated[str | None, Option(help="Folder or hub name. Default: MiniLM.")]
 ParserOption = Annotated[str | None, Option(help="spaCy pipeline. Default: en_gapstack.")]
@@ -114,8 +172,10 @@ def standard_streams() -> Iterator[None]:
 
 
 def input_file(name: str) -> Path:
-    """Path of an input file, ``-`` for standard input."""
+    """Path of an input file, ``-`` for standard input; DataNotFoundError if it is missing."""
     if name != "-":
+        if not Path(name).exists():
+            raise no_such_file(Path(name))
         return Path(name)
     path = _folders[-1] / _INPUT
     if not path.exists():
@@ -125,8 +185,13 @@ def input_file(name: str) -> Path:
 
 
 def output_file(name: str) -> Path:
-    """Path of an output file, ``-`` for standard output."""
-    return Path(name) if name != "-" else _folders[-1] / _OUTPUT
+    """Path of a file or folder to write, ``-`` for standard output; DataNotFoundError if its folder is missing."""
+    if name == "-":
+        return _folders[-1] / _OUTPUT
+    if not Path(name).parent.is_dir():
+        # not made silently, since it may be mistyped
+        raise DataNotFoundError(f"no such folder: {Path(name).parent}; make it, or correct {name}")
+    return Path(name)
 
 
 def is_stream(path: Path | None) -> bool:
@@ -216,11 +281,13 @@ def spare_imports(model: str | None, parser: str | None = None) -> None:
 
 
 def refuse_unknown_run(name: str) -> None:
-    """Raise UnknownNameError if ``name`` is not a path, a run or ``default``, before heavy imports."""
-    from gapstack.runs.folder import DEFAULT
+    """Raise an error if ``name`` is not a path, a run or ``default``, before heavy imports."""
+    from gapstack.runs.folder import DEFAULT, find_run
     from gapstack.runs.recipe import require_run
 
     if name != DEFAULT and not Path(name).exists():
+        if Path(name).suffix and find_run(name) is None:
+            raise no_such_file(Path(name))
         require_run(name)
 
 

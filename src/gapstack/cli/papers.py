@@ -28,7 +28,9 @@ SCRIPTS: Registry[Path] = Registry("benchmark", {name: _BENCHMARKS / file for na
 """Scripts of ``gap bench`` by what they measure."""
 
 
-@app.command("reproduce")
+@app.command(
+    "reproduce", epilog=common.examples("gap reproduce webster2018", "gap reproduce webster2019 --ablations")
+)
 def reproduce_command(
     paper: Literal["webster2018", "webster2019", "dawkins2021", "rudinger2018"] = Argument(
         help="Paper whose tables are reproduced."
@@ -38,10 +40,22 @@ def reproduce_command(
     parser: common.ParserOption = None,
     executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
-    red: Path | None = Option(None, help="webster2018: annotated red.tsv of an earlier --output (table 12)."),
-    runs: list[str] | None = Option(None, "--run", help="rudinger2018: also one that gap audit takes."),
+    red: Path | None = Option(
+        None,
+        metavar="FILE",
+        help="webster2018: annotated red.tsv of an earlier --output (table 12).",
+        parser=common.input_file,
+    ),
+    runs: list[str] | None = Option(
+        None,
+        "--run",
+        help="rudinger2018: also one that gap audit takes.",
+        autocompletion=common.complete_run,
+    ),
     ablations: bool = Option(False, "--ablations", help="webster2019: the overview's findings, measured."),
-    output: Path | None = Option(None, help="Folder for the tables and plots as files."),
+    output: Path | None = Option(
+        None, metavar="FOLDER", help="Folder for the tables and plots as files.", parser=common.output_file
+    ),
     as_json: common.JsonOption = False,
 ) -> None:
     """Print a paper's tables next to our figures.
@@ -81,7 +95,7 @@ def reproduce_command(
         common.report_written(*report.write(output))
 
 
-@app.command("bench")
+@app.command("bench", epilog=common.examples("gap bench frozen"))
 def bench_command(
     names: list[str] | None = Argument(
         None, help=f"Any of {', '.join(SCRIPTS)}; without names all but gpu.", show_default=False

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-@app.command("run")
+@app.command(
+    "run",
+    epilog=common.examples(
+        "gap run quickstart",
+        "gap run quickstart --train mine.tsv --test new.tsv",
+        "gap run attree2019 --dry-run",
+    ),
+)
 def run_command(
     recipe: str = Argument(
         "quickstart",
@@ -36,11 +43,31 @@ def run_command(
     labels: common.LabelsOption = None,
     encoder: str | None = Option(None, help="Encoder of all members: folder, hub name or minilm."),
     parser: str | None = Option(None, help="spaCy pipeline: name or folder. Default: en_gapstack."),
-    augment: list[str] | None = Option(None, help="Training rows of all members augmented: swap_gender, ..."),
-    average: list[str] | None = Option(None, help="Test-time augmentations of all members: original, ..."),
-    members: str | None = Option(None, help="Only these members of the recipe: a,b; they name the run."),
-    train: list[Path] | None = Option(None, help="Your own labelled rows (GAP TSV) to train on."),
-    test: list[Path] | None = Option(None, help="Your own rows to hold out, labelled or not."),
+    augment: list[str] | None = Option(
+        None,
+        help="Training rows of all members augmented: swap_gender, ...",
+        autocompletion=common.complete_augmentation,
+    ),
+    average: list[str] | None = Option(
+        None,
+        help="Test-time augmentations of all members: original, ...",
+        autocompletion=common.complete_augmentation,
+    ),
+    members: str | None = Option(
+        None,
+        metavar="A,B",
+        help="Only these members of the recipe: a,b; they name the run.",
+        autocompletion=common.complete_members,
+    ),
+    train: list[Path] | None = Option(
+        None,
+        metavar="FILE",
+        help="Your own labelled rows (GAP TSV) to train on.",
+        parser=common.input_file,
+    ),
+    test: list[Path] | None = Option(
+        None, metavar="FILE", help="Your own rows to hold out, labelled or not.", parser=common.input_file
+    ),
     folds: int | None = Option(None, help="Number of folds instead of the recipe's."),
     seed: int | None = Option(None, help="Seed of the folds instead of the recipe's."),
     epochs: int | None = Option(None, min=1, help="Epochs of every training instead of the recipe's."),
@@ -94,17 +121,26 @@ def run_command(
         common.print_line(f"submission: {finished.submission}")
         common.print_line(f"run folder: {finished.folder.root} ({done})")
         common.print_line(f"total: {time.perf_counter() - started:.0f} s")
+        common.print_line(f"next: gap predict {finished.recipe.name} --input ROWS.tsv --output ANSWERS.csv")
 
 
-@app.command("predict")
+@app.command(
+    "predict",
+    epilog=common.examples(
+        "gap predict quickstart --input new.tsv --output answers.csv",
+        "gap predict default --input - --output - < new.tsv",
+    ),
+)
 def predict_command(
     run: str = Argument(
         help="A finished run (name or folder), RUN:MEMBER, or a saved member's or stack's folder; default for the "
         "model that comes with gapstack.",
         autocompletion=common.complete_run,
     ),
-    input: Path = Option(help="GAP or Kaggle TSV of the rows (.gz, .xz too).", parser=common.input_file),
-    output: Path = Option(help="Submission CSV to write.", parser=common.output_file),
+    input: Path = Option(
+        metavar="FILE", help="GAP or Kaggle TSV of the rows (.gz, .xz too).", parser=common.input_file
+    ),
+    output: Path = Option(metavar="FILE", help="Submission CSV to write.", parser=common.output_file),
     on_error: common.OnErrorOption = "stop",
     executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
@@ -130,7 +166,7 @@ def predict_command(
         common.print_line(f"{output}: {count:,} rows in {seconds:.0f} s")
 
 
-@app.command("runs")
+@app.command("runs", epilog=common.examples("gap runs"))
 def runs_command(data: common.DataOption = None, as_json: common.JsonOption = False) -> None:
     """List local runs as a leaderboard: the scores of each run's stack, and its progress."""
     from gapstack.comparison.results import standings, standings_table
@@ -142,7 +178,7 @@ def runs_command(data: common.DataOption = None, as_json: common.JsonOption = Fa
         common.log_note(f"No runs in {home() / 'models'}; start one with: gap run")
 
 
-@app.command("show")
+@app.command("show", epilog=common.examples("gap show quickstart", "gap show quickstart --identity"))
 def show_command(
     run: str = Argument(help="A run's name or folder, finished or not.", autocompletion=common.complete_run),
     data: common.DataOption = None,
@@ -242,13 +278,20 @@ def execute(
     return run(recipe, train, test, root=root, executor=create_executor(executor, workers), **options)
 
 
-@app.command("tune")
+@app.command("tune", epilog=common.examples("gap tune quickstart surface_cues --trials 40"))
 def tune_command(
     recipe: str = Argument(help="A recipe's name, or a .toml file.", autocompletion=common.complete_recipe),
-    member: str = Argument(help="Label of one of its members."),
+    member: str = Argument(help="Label of one of its members.", autocompletion=common.complete_members),
     trials: int = Option(20, min=1, help="Trials in all, earlier ones of this search included."),
-    ranges: Path | None = Option(None, help="TOML of ranges: rounds = {low = 100, high = 800, log = true}."),
-    settings: str | None = Option(None, help="Search only these settings: a,b. Default: all but texts."),
+    ranges: Path | None = Option(
+        None,
+        metavar="FILE",
+        help="TOML of ranges: rounds = {low = 100, high = 800, log = true}.",
+        parser=common.input_file,
+    ),
+    settings: str | None = Option(
+        None, metavar="A,B", help="Search only these settings: a,b. Default: all but texts."
+    ),
     data: common.DataOption = None,
     labels: common.LabelsOption = None,
     as_json: common.JsonOption = False,

@@ -21,9 +21,15 @@ app = typer.Typer()
 
 GoldOption = Annotated[
     Path | None,
-    Option(help="Labelled GAP TSV. Default: the split that the ids name.", parser=common.input_file),
+    Option(
+        metavar="FILE",
+        help="Labelled GAP TSV. Default: the split that the ids name.",
+        parser=common.input_file,
+    ),
 ]
-AgainstOption = Annotated[Path, Option(help="The rows that it should predict.")]
+AgainstOption = Annotated[
+    Path, Option(metavar="FILE", help="The rows that it should predict.", parser=common.input_file)
+]
 
 
 def _rows(predictions: Path, gold: Path | None, labels: str | None, data: str | None) -> Corpus:
@@ -37,7 +43,10 @@ def _rows(predictions: Path, gold: Path | None, labels: str | None, data: str | 
     return relabel(rows, labels or "official", folder)
 
 
-@app.command("score")
+@app.command(
+    "score",
+    epilog=common.examples("gap score submissions/quickstart.csv", "gap score answers.csv --gold mine.tsv"),
+)
 def score_command(
     file: Path = Argument(help="Submission CSV or scorer TSV.", parser=common.input_file),
     gold: GoldOption = None,
@@ -58,7 +67,7 @@ def score_command(
         print(gap_report(file.name, scores, degenerate, notes, common.width()), end="")
 
 
-@app.command("submit-check")
+@app.command("submit-check", epilog=common.examples("gap submit-check answers.csv --against rows.tsv"))
 def submit_check_command(
     against: AgainstOption,
     file: Path = Argument(help="Submission CSV.", parser=common.input_file),
@@ -82,10 +91,13 @@ def submit_check_command(
     raise typer.Exit(1 if refused else 0)
 
 
-@app.command("submit")
+@app.command(
+    "submit",
+    epilog=common.examples("gap submit answers.csv --against rows.tsv --kaggle gendered-pronoun-resolution"),
+)
 def submit_command(
     against: AgainstOption,
-    file: Path = Argument(help="Submission CSV."),
+    file: Path = Argument(help="Submission CSV.", parser=common.input_file),
     competition: str = Option(..., "--kaggle", help="Competition, such as gendered-pronoun-resolution."),
     message: str = Option("gapstack", help="Message shown on Kaggle."),
     as_json: common.JsonOption = False,
@@ -107,16 +119,24 @@ def submit_command(
         common.print_line(answer)
 
 
-@app.command("stack")
+@app.command(
+    "stack", epilog=common.examples("gap stack one.csv two.csv --gold mine.tsv --output stacked.csv")
+)
 def stack_command(
-    files: list[Path] = Argument(help="Submission CSVs for the same rows."),
+    files: list[Path] = Argument(help="Submission CSVs for the same rows.", parser=common.input_file),
     gold: GoldOption = None,
     labels: common.LabelsOption = None,
     data: common.DataOption = None,
     folds: int = Option(10, min=3, help="Page-grouped folds of the outer and the inner loop."),
     seed: int = Option(2019, help="Seed of the folds."),
-    stacker: list[str] | None = Option(None, help="Stacker to choose from; repeatable."),
-    output: Path | None = Option(None, help="Submission CSV, out of fold.", parser=common.output_file),
+    stacker: list[str] | None = Option(
+        None,
+        help="Stacker to choose from; repeatable.",
+        autocompletion=common.completion("gapstack.ensemble:STACKERS"),
+    ),
+    output: Path | None = Option(
+        None, metavar="FILE", help="Submission CSV, out of fold.", parser=common.output_file
+    ),
     as_json: common.JsonOption = False,
 ) -> None:
     """Stack submission files, scored by nested cross-validation."""
@@ -142,7 +162,12 @@ def _is_run(source: str) -> bool:
     return saved_folder(source) is None
 
 
-@app.command("compare")
+@app.command(
+    "compare",
+    epilog=common.examples(
+        "gap compare quickstart", "gap compare one.csv two.csv three.csv --gold gap-test.tsv --html page.html"
+    ),
+)
 def compare_command(
     what: list[str] = Argument(
         help="Submission CSVs and scorer TSVs; runs by name or folder; RUN:MEMBER for one member; saved members by "
@@ -151,18 +176,29 @@ def compare_command(
     ),
     gold: Path | None = Option(
         None,
+        metavar="FILE",
+        parser=common.input_file,
         help="GAP TSV with labels. Default: what the first run held out; without runs, the split that the first "
         "file's ids name.",
     ),
     out_of_fold: bool = Option(False, "--out-of-fold", help="Compare on the run's rows out of fold."),
-    trained_on: list[Path] | None = Option(None, help="GAP TSV that files were trained on, to find leaks."),
+    trained_on: list[Path] | None = Option(
+        None,
+        metavar="FILE",
+        help="GAP TSV that files were trained on, to find leaks.",
+        parser=common.input_file,
+    ),
     labels: common.LabelsOption = None,
     data: common.DataOption = None,
     replicates: int = Option(10_000, min=100, help="Resamples of pages, and permutations."),
     seed: int = Option(2019, help="Seed of all resampling."),
     flips: int = Option(0, min=0, help="Rows for counterfactual flips of runs' members; none by default."),
-    html: Path | None = Option(None, help="Web page with plots and all examples."),
-    csv: Path | None = Option(None, help="Folder for CSV files."),
+    html: Path | None = Option(
+        None, metavar="FILE", help="Web page with plots and all examples.", parser=common.output_file
+    ),
+    csv: Path | None = Option(
+        None, metavar="FOLDER", help="Folder for CSV files.", parser=common.output_file
+    ),
     as_json: common.JsonOption = False,
 ) -> None:
     """Compare members, runs and files: intervals, paired tests, slices and contributions, on every label set."""
@@ -195,12 +231,21 @@ def compare_command(
         common.report_written(*comparison.write_csv(found, csv))
 
 
-@app.command("clusters-to-gap")
+@app.command(
+    "clusters-to-gap",
+    epilog=common.examples("gap clusters-to-gap clusters.jsonl --gold gap-test.tsv --output answers.tsv"),
+)
 def clusters_to_gap_command(
-    gold: Annotated[Path, Option(help="GAP or Kaggle TSV of its rows.")],
-    file: Path = Argument(help="Output file of a resolver."),
-    output: Path | None = Option(None, help="Scorer TSV (ID, A-coref, B-coref)."),
-    clusters: Path | None = Option(None, help="Clusters in the exchange format, for members."),
+    gold: Annotated[
+        Path, Option(metavar="FILE", help="GAP or Kaggle TSV of its rows.", parser=common.input_file)
+    ],
+    file: Path = Argument(help="Output file of a resolver.", parser=common.input_file),
+    output: Path | None = Option(
+        None, metavar="FILE", help="Scorer TSV (ID, A-coref, B-coref).", parser=common.output_file
+    ),
+    clusters: Path | None = Option(
+        None, metavar="FILE", help="Clusters in the exchange format, for members.", parser=common.output_file
+    ),
     format: str | None = Option(None, help="Format of the file. Default: detected."),
     resolver: str | None = Option(None, help="Name of the resolver, if the file has none."),
     version: str = Option("unstated", help="Version of the resolver, if the file has none."),
@@ -231,14 +276,35 @@ def clusters_to_gap_command(
     _print(found, rows, score_clusters(found.clusters, rows, heads), as_json)
 
 
-@app.command("resolve")
+@app.command(
+    "resolve",
+    epilog=common.examples(
+        "gap resolve gapstack clusters.jsonl --split test",
+        "gap resolve fastcoref clusters.jsonl --input rows.tsv",
+    ),
+)
 def resolve_command(
-    name: str = Argument(help="gapstack, fastcoref, lingmess, coreferee or stanza."),
-    output: Path = Argument(metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too)."),
-    model: Path | None = Option(None, help="Model folder; gapstack comes with one."),
-    split: str = Option("development", help="Split of GAP."),
-    data: Path | None = Option(None, help="Folder with the GAP files. Default: search."),
-    input_path: Path | None = Option(None, "--input", help="Rows to resolve instead: GAP or Kaggle TSV."),
+    name: str = Argument(
+        help="gapstack, fastcoref, lingmess, coreferee or stanza.",
+        autocompletion=common.completion("gapstack.anytext.adapter:ADAPTERS"),
+    ),
+    output: Path = Argument(
+        metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too).", parser=common.output_file
+    ),
+    model: Path | None = Option(None, metavar="FOLDER", help="Model folder; gapstack comes with one."),
+    split: str = Option(
+        "development",
+        help="Split of GAP.",
+        autocompletion=common.completion("gapstack.data.sources:SPLITS"),
+    ),
+    data: Path | None = Option(None, metavar="FOLDER", help="Folder with the GAP files. Default: search."),
+    input_path: Path | None = Option(
+        None,
+        "--input",
+        metavar="FILE",
+        help="Rows to resolve instead: GAP or Kaggle TSV.",
+        parser=common.input_file,
+    ),
     pages: bool = Option(False, "--pages", help="Show gapstack the titles of the rows' pages."),
     as_json: common.JsonOption = False,
 ) -> None:

@@ -36,6 +36,7 @@ from gapstack.files import (
     atomic_path,
     digest,
     fingerprint,
+    no_such_file,
     sweep,
     tree_digest,
     write_json,
@@ -76,7 +77,7 @@ def _files(names: str | Sequence[str] | None, find: Callable[[Any], Iterable[Pat
     files = list(find(names))
     for file in files:
         if not file.is_file():
-            raise DataNotFoundError(f"there is no file {file}")
+            raise no_such_file(file)
     label = "+".join(Path(name).name for name in ([names] if isinstance(names, str) else names))
     return f"{label} {fingerprint([digest(file) for file in files])}"
 

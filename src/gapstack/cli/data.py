@@ -1,4 +1,4 @@
-"""Rows like GAP's from running text."""
+"""Data sets, and rows like GAP's from running text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer import Argument, Option
@@ -15,10 +15,14 @@ from gapstack.cli import common
 from gapstack.errors import DataError
 
 if TYPE_CHECKING:
+    from gapstack.data.sources import Status
     from gapstack.display.render import Table
     from gapstack.text.mining import Mined
 
 app = typer.Typer()
+data_app = typer.Typer(
+    help="Where the data are, and how to get them.", no_args_is_help=True, cls=common.Group
+)
 
 
 class GoldCorpus(StrEnum):
@@ -28,12 +32,19 @@ class GoldCorpus(StrEnum):
     GUM = "gum"
 
 
-@app.command("mine")
+@app.command(
+    "mine",
+    epilog=common.examples(
+        "gap mine pages.jsonl --output mined.tsv", "gap mine --corpus gum --output gum.tsv"
+    ),
+)
 def mine_command(
-    output: Path = Option(..., "--output", "-o", help="GAP TSV to write.", parser=common.output_file),
+    output: Path = Option(
+        ..., "--output", "-o", metavar="FILE", help="GAP TSV to write.", parser=common.output_file
+    ),
     files: list[Path] | None = Argument(
         None,
-        metavar="[FILES]",
+        metavar="FILES",
         parser=common.input_file,
         help="Plain text (a page a file), or .jsonl with text, id and url of a page a line.",
     ),
@@ -105,3 +116,70 @@ def _mining_table(extracted: Mined, result: Mined) -> Table:
         caption=f"Left out: {left_out}" if left_out else "",
         name_title="pattern",
     )
+
+
+@data_app.command("status", epilog=common.examples("gap data status"))
+def data_status_command(
+    data: common.DataOption = None,
+    quiet: bool = Option(False, "--quiet", help="Print nothing; exit status 1 without GAP."),
+    as_json: common.JsonOption = False,
+) -> None:
+    """Show where each data set is found, whether it is intact, its licence and its home."""
+    from gapstack.data.sources import SPLITS, data_folder, status
+
+    lines = status(data_folder(data))
+    if as_json:
+        common.print_json([_status_record(line) for line in lines])
+    elif not quiet:
+        for line in lines:
+            dataset, location = line.dataset, line.location
+            state = "not found" + (f" (gap data fetch {dataset.name})" if dataset.files else "")
+            if location:
+                rows = "" if line.rows is None else f", {line.rows:,} rows"
+                intact = {None: "", True: ", checksum ok", False: ", NOT the published bytes"}[line.intact]
+                state = f"{location.path} ({location.origin}{rows}{intact})"
+            common.print_line(f"{dataset.name}: {state}")
+            common.print_line(f"    {dataset.licence}; {dataset.upstream}")
+    gap = {f"gap-{split}" for split in SPLITS}
+    if quiet and not all(line.location for line in lines if line.dataset.name in gap):
+        raise typer.Exit(1)
+
+
+def _status_record(line: Status) -> dict[str, Any]:
+    return {
+        "name": line.dataset.name,
+        "path": str(line.location.path) if line.location else None,
+        "origin": line.location.origin if line.location else None,
+        "rows": line.rows,
+        "intact": line.intact,
+        "licence": line.dataset.licence,
+        "upstream": line.dataset.upstream,
+        "fetchable": bool(line.dataset.files),
+    }
+
+
+@data_app.command("fetch", epilog=common.examples("gap data fetch gap-test"))
+def data_fetch_command(
+    names: list[str] | None = Argument(
+        None,
+        help="Data sets to download. Default: all public ones.",
+        autocompletion=common.completion("gapstack.data.sources:DATASETS"),
+    ),
+    again: bool = Option(False, "--again", help="Download again what is there."),
+    as_json: common.JsonOption = False,
+) -> None:
+    """Download data sets into the cache and check them; files that are there and intact are kept."""
+    from gapstack.data.sources import DATASETS, fetch, fetchable, require_dataset
+
+    records = []
+    for dataset in [require_dataset(name) for name in names or fetchable()]:
+        (path,) = fetch([dataset.name], again=again)
+        records.append({"name": dataset.name, "path": str(path), "licence": dataset.licence})
+        if not as_json:
+            common.print_line(f"{dataset.name}: {path}")
+            common.print_line(f"    {dataset.licence}; {dataset.upstream}")
+    if as_json:
+        common.print_json(records)
+    if not names:
+        others = [name for name, one in DATASETS.items() if not one.files and not one.embedded]
+        common.log_note(f"No public file: {', '.join(others)}. gap data status says where they come from.")
