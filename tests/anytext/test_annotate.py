@@ -130,7 +130,7 @@ def test_bad_files_are_refused(content, problem, files, tmp_path):
     (tmp_path / "bad.txt").write_bytes(content)
     with pytest.raises(DataError, match=problem):
         write([tmp_path / "bad.txt"], tmp_path / "out.jsonl")
-    with pytest.raises(DataNotFoundError, match="no file"):
+    with pytest.raises(DataNotFoundError, match="no such file"):
         write([tmp_path / "none.txt"], tmp_path / "out.jsonl")
     with pytest.raises(DataError, match="has a document 'first'"):
         write([files[0], files[0]], tmp_path / "out.jsonl")
