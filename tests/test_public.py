@@ -19,7 +19,7 @@ from gapstack.runs.recipe import Part
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = {
     *("Corpus", "Example", "Label", "Recipe", "Span", "__version__", "audit", "compare", "create"),
-    *("cross_validate", "load", "load_gap", "run", "save", "score", "stack"),
+    *("cross_validate", "load", "load_gap", "read", "run", "save", "score", "stack"),
 }
 HEAVY = ("torch", "spacy", "sklearn", "pandas", "transformers", "numpy", "scipy", "lightgbm")
 
@@ -27,7 +27,7 @@ HEAVY = ("torch", "spacy", "sklearn", "pandas", "transformers", "numpy", "scipy"
 @pytest.fixture
 def no_gap(monkeypatch):
     """GAP is nowhere, so that the embedded sample takes its place."""
-    monkeypatch.setattr(sources, "_origin_of_splits", lambda data: None)
+    monkeypatch.setattr(sources, "find", lambda name, data=None: None)
 
 
 def python(code: str) -> str:

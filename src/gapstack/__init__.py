@@ -19,7 +19,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that 
 if TYPE_CHECKING:
     from gapstack.audits import audit
     from gapstack.comparison.analysis import compare
-    from gapstack.data import Corpus, Example, Label, Span
+    from gapstack.data import Corpus, Example, Label, Span, read
     from gapstack.data.sources import load_gap
     from gapstack.evaluation import score
     from gapstack.members import create
@@ -31,7 +31,7 @@ else:
     __getattr__ = lazy(
         __name__,
         {
-            **{name: f"gapstack.data:{name}" for name in ("Corpus", "Example", "Label", "Span")},
+            **{name: f"gapstack.data:{name}" for name in ("Corpus", "Example", "Label", "Span", "read")},
             "Recipe": "gapstack.runs.recipe:Recipe",
             "audit": "gapstack.audits:audit",
             "compare": "gapstack.comparison.analysis:compare",
@@ -59,6 +59,7 @@ __all__ = [
     "cross_validate",
     "load",
     "load_gap",
+    "read",
     "run",
     "save",
     "score",

@@ -120,17 +120,6 @@ def test_a_corpus_shows_its_counts_and_first_rows(sample_train):
     assert "0 examples" in Corpus([])._repr_html_()
 
 
-def test_a_corpus_as_a_data_frame(sample_train):
-    frame = sample_train.to_pandas()
-    assert frame["id"].tolist() == sample_train.ids
-    assert frame["label"].tolist() == [Label(label).name for label in sample_train.labels]
-    for row, example in zip(frame.itertuples(), sample_train, strict=True):
-        assert row.text[row.a_offset :].startswith(row.a)
-        assert row.pronoun == example.pronoun_text
-    assert list(Corpus([]).to_pandas().columns) == list(frame.columns)
-    assert sample_train.unlabelled().to_pandas()["label"].isna().all()
-
-
 @pytest.mark.parametrize(
     ("words", "options", "starts"),
     [

@@ -80,7 +80,7 @@ def test_places_are_searched_in_their_order(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "_PROJECT", tmp_path / "away" / "project")
     given, named = tmp_path / "given", tmp_path / "named"
     places = [
-        ("--data", given),
+        ("given", given),
         ("GAP_DATA", named / "gap"),
         ("../shared/data", tmp_path / "shared" / "data" / "gap"),
         ("cache", cache_root() / "data" / "gap"),
@@ -89,7 +89,7 @@ def test_places_are_searched_in_their_order(tmp_path, monkeypatch):
         fill(folder)
     monkeypatch.setenv("GAP_DATA", str(named))
     for origin, folder in places:
-        data = given if origin == "--data" else None
+        data = given if origin == "given" else None
         assert sources.search("gap-test", data) == sources.DataLocation(folder / "gap-test.tsv", origin)
         assert sources.find("gap-test", data) == folder / "gap-test.tsv"
         for name in FILES:
@@ -99,10 +99,10 @@ def test_places_are_searched_in_their_order(tmp_path, monkeypatch):
 
 
 def test_a_folder_named_must_exist(tmp_path, monkeypatch):
-    with pytest.raises(DataNotFoundError, match="--data names the folder"):
+    with pytest.raises(DataNotFoundError, match=r"none \(given\) does not exist"):
         sources.find("gap-test", tmp_path / "none")
     monkeypatch.setenv("GAP_DATA", str(tmp_path / "none"))
-    with pytest.raises(DataNotFoundError, match="GAP_DATA names the folder"):
+    with pytest.raises(DataNotFoundError, match=r"none \(GAP_DATA\) does not exist"):
         sources.find("gap-test")
 
 
@@ -122,7 +122,7 @@ def test_gap_is_loaded_whole_and_the_place_is_named(tmp_path, capsys):
     assert gap.train.ids == ["development-1", "development-2", "validation-1", "validation-2"]
     assert gap.test.name == "gap-test"
     assert not gap.is_sample
-    assert gap.source == f"GAP from {folder} (--data)"
+    assert gap.source == f"GAP from {folder} (given)"
     assert capsys.readouterr().err == f"Data: {gap.source}, official labels\n"
 
 
@@ -233,7 +233,7 @@ def test_status_lists_every_data_set_and_downloads_nothing(tmp_path):
     (folder / "gap-validation.tsv").write_text(HEADER)
     lines = {line.dataset.name: line for line in sources.status(folder)}
     assert list(lines) == list(DATASETS)
-    assert lines["gap-test"].location.origin == "--data"
+    assert lines["gap-test"].location.origin == "given"
     assert (lines["gap-test"].rows, lines["gap-test"].intact) == (2, True)
     assert (lines["gap-validation"].rows, lines["gap-validation"].intact) == (0, False)
     assert (lines["gap-development"].location, lines["gap-development"].intact) == (None, None)

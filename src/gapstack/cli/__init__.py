@@ -19,6 +19,7 @@ from gapstack.processes import raise_gc_threshold
 
 _INTERRUPTED = 130
 _FAILED = 2
+_ARGUMENT = re.compile(r"\b([a-z_]+)=([A-Z]+|True)\b")  # "data=FOLDER", as errors name arguments of functions
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 _FULL_DISK = "; finished work is kept: free some space and repeat the command"
 _REMEDIES = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _FULL_DISK) | {
@@ -103,7 +104,7 @@ def _line(error: Exception) -> str | None:
     """One-line description of an error; None for a bug."""
     match error:
         case GapstackError():
-            return str(error)
+            return _ARGUMENT.sub(_as_option, str(error))
         case MemoryError():
             return "out of memory; finished work is kept. Use fewer rows or workers"
         case RecursionError():
@@ -116,6 +117,11 @@ def _line(error: Exception) -> str | None:
     # libraries in Rust (safetensors) wrap system errors
     refused = _OS_ERROR.search(str(error))
     return refused and _line(OSError(int(refused[1]), os.strerror(int(refused[1]))))
+
+
+def _as_option(argument: re.Match[str]) -> str:
+    name = f"--{argument[1].replace('_', '-')}"
+    return name if argument[2] == "True" else f"{name} {argument[2]}"
 
 
 def _silence() -> None:

@@ -64,7 +64,7 @@ def read_entries(
     if gold is None:
         if not folders:
             problem = "files and saved members do not contain labels"
-            raise DataError(problem, remedy="Name the labelled rows with --gold")
+            raise DataError(problem, remedy="Name the labelled rows with gold=ROWS")
         from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_corpora
 
         gold = run_corpora(next(iter(folders.values())), data)[OUT_OF_FOLD if out_of_fold else HELD_OUT]

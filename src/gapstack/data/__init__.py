@@ -5,6 +5,7 @@ from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Gender, Label, Span
 from gapstack.data.folds import Folds, make_folds
 from gapstack.data.gap_files import (
+    read,
     read_gap,
     read_scorer_tsv,
     read_submission,
@@ -22,6 +23,7 @@ __all__ = [
     "Quarantine",
     "Span",
     "make_folds",
+    "read",
     "read_gap",
     "read_scorer_tsv",
     "read_submission",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.data import html
-from gapstack.data.example import GENDER_BY_FORM, Example, Label
-from gapstack.errors import DataError
+from gapstack.data.example import GENDER_BY_FORM, Example, Label, Mention
+from gapstack.errors import DataError, Place, located
 from gapstack.files import fingerprint
 
 if TYPE_CHECKING:
@@ -98,6 +98,44 @@ class Corpus(Sequence[Example]):
         columns["label"] = [None if e.label is None else e.label.name for e in self]
         return pd.DataFrame(columns)
 
+    @classmethod
+    def from_pandas(
+        cls, frame: pd.DataFrame, *, label_set: str = "official", name: str = "data frame"
+    ) -> Corpus:
+        """A corpus from a data frame with the columns of :meth:`to_pandas`, in GAP's spelling or this one.
+
+        Parameters
+        ----------
+        frame
+            ``text``, ``pronoun``, ``a`` and ``b`` are required. Without ``a_offset`` a name is at its first occurrence;
+            without ``pronoun_offset`` the pronoun must occur once. Without ``id`` ids are those of the index. Labels
+            are in ``label`` (A, B, NEITHER, or nothing), or in GAP's ``A-coref`` and ``B-coref``.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, or a row is not an example; the place is the row's number, from 1.
+        """
+        frame = frame.rename(columns=lambda column: str(column).lower().replace("-", "_"))
+        lacks = [f"{column!r}" for column in ("text", "pronoun", "a", "b") if column not in frame]
+        if lacks:
+            problem = f"{name} has no column {' and '.join(lacks)}"
+            raise DataError(problem, expected="the columns text, pronoun, a and b")
+        examples = []
+        cells = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        for number, (index, row) in enumerate(zip(frame.index, cells, strict=True), start=1):
+            with located(Place(name, number), "offsets that are numbers"):
+                empty = [
+                    column for column in ("text", "pronoun", "a", "b") if not isinstance(row[column], str)
+                ]
+                if empty:
+                    raise DataError(f"{' and '.join(empty)}: found no text", expected="an example")
+                spans = (_mention(row, mention) for mention in ("pronoun", "a", "b"))
+                identifier = str(row.get("id", index))
+                url, label = row.get("url") or None, _label(row)
+                examples.append(Example.from_text(row["text"], *spans, id=identifier, url=url, label=label))
+        return cls(examples, label_set=label_set, name=name)
+
     def _with(self, examples: Iterable[Example]) -> Corpus:
         return Corpus(examples, label_set=self.label_set, name=self.name)
 
@@ -158,6 +196,32 @@ class Corpus(Sequence[Example]):
     def genders(self) -> NDArray[np.str_]:
         """Gender of each pronoun, as an (n,) array of strings."""
         return np.array([str(e.gender) for e in self.examples], dtype=str)
+
+
+def _mention(row: Mapping[Any, Any], name: str) -> Mention:
+    """A mention's words, or its characters if the row has an offset."""
+    words: str = row[name]
+    start = row.get(f"{name}_offset")
+    if start is None:
+        return words
+    found = row["text"][int(start) : int(start) + len(words)]
+    if found != words:
+        problem = f"{name}_offset: at {start} the text has {found!r}"
+        raise DataError(problem, expected=repr(words), remedy="Offsets count characters from 0")
+    return int(start), int(start) + len(words)
+
+
+def _label(row: Mapping[Any, Any]) -> Label | None:
+    if row.get("a_coref") is not None:
+        answers = [str(row[f"{name}_coref"]).lower() for name in ("a", "b")]
+        if sorted(answers) not in (["false", "true"], ["false", "false"]):
+            expected = "true or false, at most one true"
+            raise DataError(f"a_coref and b_coref are {' and '.join(answers)}", expected=expected)
+        return Label([*answers, "true"].index("true"))
+    label = row.get("label") or None
+    if label is not None and label not in Label.__members__:
+        raise DataError(f"label: found {label!r}", expected="A, B, NEITHER or nothing")
+    return None if label is None else Label[label]
 
 
 def one_hot(labels: NDArray[np.int64]) -> NDArray[np.float64]:

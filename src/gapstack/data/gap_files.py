@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 from gapstack.data.cells import Columns, Quarantine, Row, plain_stem, read_table, stream_table, whole_number
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import GENDER_BY_FORM, Example, Label, Span
-from gapstack.errors import DataError, Place
-from gapstack.files import write_text
+from gapstack.errors import DataError, Place, located
+from gapstack.files import read_bytes, write_text
 
 GAP_COLUMNS: Columns = (
     *("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref"),
@@ -56,6 +56,41 @@ class Submission(NamedTuple):
 
     ids: list[str]
     probabilities: NDArray[np.float64]
+
+
+def read(path: Path | str, *, label_set: str = "official") -> Corpus:
+    """Read rows from a file, packed (``.gz``, ``.xz``) or not.
+
+    Parameters
+    ----------
+    path
+        A TSV in the columns of GAP or of Kaggle's stages, or a ``.csv``, ``.jsonl`` or ``.parquet`` file with the
+        columns of :meth:`~gapstack.data.Corpus.to_pandas`. Files of probabilities are for :func:`gapstack.load`.
+
+    Raises
+    ------
+    DataError
+        If a row is not an example, with its place.
+    DataNotFoundError
+        If there is no such file.
+    """
+    path = Path(path)
+    kind = next((one for one in reversed(path.suffixes) if one not in {".gz", ".xz"}), "")
+    if kind not in {".csv", ".jsonl", ".parquet"}:
+        return read_gap(path, label_set=label_set)
+    import pandas as pd  # slow to import
+
+    stream = io.BytesIO(read_bytes(path))
+    with located(Place(path), f"a table in {kind[1:]}"):
+        if kind == ".csv":
+            frame = pd.read_csv(stream, dtype=str, keep_default_na=False)
+        elif kind == ".jsonl":
+            frame = pd.read_json(stream, lines=True, dtype=False, convert_dates=False)
+        else:
+            frame = pd.read_parquet(stream)
+    corpus = Corpus.from_pandas(frame, label_set=label_set, name=str(path))
+    corpus.name = plain_stem(path)
+    return corpus
 
 
 def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine | None = None) -> Corpus:

@@ -1,8 +1,8 @@
 """Data sets: which there are (``datasets.toml``), where they are found, how they are downloaded, and GAP itself.
 
-Searched in this order: ``--data``, the folder that ``GAP_DATA`` names, ``../shared/data`` relative to the current
-folder and to a source checkout, the cache, and the data that come with the package (``embedded.tar.xz``, which
-``scripts/embed_data.py`` writes). GAP itself is downloaded if it is nowhere; if that fails, the embedded sample
+Searched in this order: a folder given (``--data``), the folder that ``GAP_DATA`` names, ``../shared/data`` relative to
+the current folder and to a source checkout, the cache, and the data that come with the package (``embedded.tar.xz``,
+which ``scripts/embed_data.py`` writes). GAP itself is downloaded if it is nowhere; if that fails, the embedded sample
 replaces it.
 """
 
@@ -132,11 +132,11 @@ def require_dataset(name: str) -> Dataset:
 
 def _places(data: Path | None) -> Iterator[tuple[str, Path]]:
     """Origins and folders in the order searched; a folder named by the user must exist."""
-    for origin, value in (("--data", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
+    for origin, value in (("given", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
         if value:
             folder = Path(value).expanduser()
             if not folder.is_dir():
-                raise DataNotFoundError(f"{origin} names the folder {folder}, which does not exist")
+                raise DataNotFoundError(f"the data folder {folder} ({origin}) does not exist")
             yield origin, folder
     shared = [Path.cwd().parent / "shared" / "data"]
     if (_PROJECT / "pyproject.toml").is_file():  # a source checkout, not an installed package
@@ -198,7 +198,7 @@ def _located(name: str, data: Path | None) -> DataLocation:
         how = f"Get it with: gap data fetch {name}" if dataset.files else f"It comes from {dataset.upstream}"
         raise DataNotFoundError(
             f"{name} ({dataset.path}) is at none of the places searched ({places}). {how}, or name its folder "
-            "with --data or GAP_DATA"
+            "with data=FOLDER or GAP_DATA"
         )
     return location
 
@@ -255,7 +255,7 @@ def fetch(names: Iterable[str] | None = None, *, again: bool = False) -> list[Pa
         elif not dataset.files:
             raise DataNotFoundError(
                 f"{dataset.name} cannot be fetched; it comes from {dataset.upstream}. Put it at {dataset.path} in "
-                "a folder and name that with --data or GAP_DATA"
+                "a folder and name that with data=FOLDER or GAP_DATA"
             )
         elif again or not dataset.is_intact(path):
             _download(dataset, path)
@@ -280,7 +280,7 @@ def _download(dataset: Dataset, target: Path) -> None:
             except OSError as problem:
                 raise DownloadError(
                     f"cannot download {url}: {problem}. Check the network, or download the file yourself and give its "
-                    "folder with --data"
+                    "folder with data=FOLDER"
                 ) from problem
             except ValueError as problem:  # pooch raises it for another hash
                 raise IntegrityError(
@@ -323,7 +323,7 @@ def load_gap(
     data = Path(data) if data else None
     origin, folder = next(_places(data))
     lacks = [f"gap-{split}.tsv" for split in SPLITS if DATASETS[f"gap-{split}"].within(folder) is None]
-    if lacks and origin in {"--data", "GAP_DATA"}:
+    if lacks and origin in {"given", "GAP_DATA"}:
         raise DataNotFoundError(
             f"{folder} ({origin}) lacks {', '.join(lacks)}; expected the three GAP splits, in it or in its folder gap"
         )
@@ -380,7 +380,7 @@ def rows_of(ids: Iterable[str], data: Path | None = None) -> Corpus:
         raise DataError(
             "the ids are not those of a split of GAP" if splits else "there are no ids",
             expected=f"ids such as {SPLITS[-1]}-1",
-            remedy="Name the labelled rows with --gold",
+            remedy="Name the labelled rows with gold=ROWS",
         )
     return reduce(add, (gap_split(split, data) for split in SPLITS if split in splits))
 

@@ -111,7 +111,7 @@ def _json_format(
                     f"document {number} is not valid output of {resolver}: {problem.problem}",
                     place=Place(path, line),
                     expected=problem.expected,
-                    remedy="Select the right format with --format",
+                    remedy="Select the right format with format=NAME",
                 ) from None
 
     return Format(resolver, recognises, read)
@@ -274,5 +274,5 @@ def detect(path: Path) -> str:
         "unknown format",
         place=Place(path, 1),
         expected=f"one of {', '.join((EXCHANGE, *FORMATS))}",
-        remedy="Select one with --format to see what is wrong",
+        remedy="Select one with format=NAME to see what is wrong",
     )

@@ -84,7 +84,9 @@ def resolve(
     """
     if model is None:
         if adapter.default is None:
-            raise DataNotFoundError(f"{adapter.name} has no default model; give {adapter.needs} with --model")
+            raise DataNotFoundError(
+                f"{adapter.name} has no default model; give with model=FOLDER {adapter.needs}"
+            )
         model = adapter.default()
     predict = adapter.loaded(model)
     warn_of_contamination(adapter.contaminated_by(model), rows.ids)

@@ -179,7 +179,7 @@ class RunFolder:
             if differing:
                 raise MismatchError(
                     f"{self.root} holds a run on other {' and '.join(differing)}. "
-                    "Give the recipe another name, or discard the old run with --fresh"
+                    "Give the recipe another name, or discard the old run with fresh=True"
                 )
         seal(self.manifest_path, manifest)
         records = [self.fold(label, fold) / "job.json" for label in labels for fold in range(folds)]

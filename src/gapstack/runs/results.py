@@ -64,7 +64,7 @@ def _load_rows(folder: RunFolder, recipe: Recipe, data: str | None) -> tuple[Cor
     other = [kind for kind, digest in now.items() if identity[kind] != digest]
     if other:
         raise MismatchError(
-            f"{folder.root} was run on other {' and '.join(other)} than are found now; name its data with --data"
+            f"{folder.root} was run on other {' and '.join(other)} than are found now; name its data with data=FOLDER"
         )
     return train, test
 

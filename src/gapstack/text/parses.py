@@ -81,13 +81,13 @@ class Parser:
         except OSError as error:
             raise DataNotFoundError(
                 f"spaCy cannot load pipeline {self.name!r} ({error}); give a pipeline folder or installed package with "
-                f"--parser or {ENVIRONMENT}, or train the project's own (models/parser)"
+                f"parser=PIPELINE or {ENVIRONMENT}, or train the project's own (models/parser)"
             ) from error
         if "parser" not in nlp.pipe_names:
             raise DataError(
                 f"pipeline {self.name!r} has components {', '.join(nlp.pipe_names) or 'none'}",
                 expected="a dependency parser among them",
-                remedy="Choose another pipeline with --parser",
+                remedy="Choose another with parser=PIPELINE",
             )
         return nlp
 
@@ -127,7 +127,7 @@ def find_parser(parser: str | Path | None = None) -> Parser:
             return Parser(str(folder))
     raise DataNotFoundError(
         f"no dependency parser: {', '.join(map(str, _PROJECT_PARSERS))} not found; give a spaCy pipeline "
-        f"(such as en_core_web_sm) with --parser or {ENVIRONMENT}, or train the project's own (models/parser)"
+        f"(such as en_core_web_sm) with parser=PIPELINE or {ENVIRONMENT}, or train the project's own (models/parser)"
     )
 
 
