@@ -18,9 +18,9 @@ import argparse
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ import pandas as pd
 from gapstack.anytext.windows import passages
 from gapstack.coreference.antecedents import antecedents
 from gapstack.coreference.entities import Context, Entity, Features
-from gapstack.coreference.lexicon import Lexicon
+from gapstack.coreference.lexicon import LONGEST_ENDING, Lexicon
 from gapstack.coreference.mentions import Kind, Mention, Position, sentences
 from gapstack.coreference.model import CoreferenceModel
 from gapstack.coreference.ranking import TREES, Choices, choose, fit, matrix
@@ -47,6 +47,12 @@ from gapstack.files import open_bytes
 from gapstack.text.parses import docs, text_key
 
 _OTHER_PRONOUNS = "i me my mine myself you your yours who whom whose which that"
+WORDS = Path(__file__).parent
+"""Folder of the lists of ``words.py``."""
+_SEEN = 12
+"""Occurrences that a dictionary's entry for a noun counts for."""
+_COMMON = 5000
+"""Bearers in the United States of names that are recognised in lower case."""
 _ROWS = 2500  # of each collection of rows, at most
 NEITHER = "neither"
 _NO_NOUNS = {*GENDER_BY_FORM, *_OTHER_PRONOUNS.split()}
@@ -185,14 +191,19 @@ def count_people(reading: Reading) -> dict[str, tuple[int, int]]:
     return {lemma: (found[lemma], number) for lemma, number in total.items()}
 
 
-def first_names(data: Path | None) -> dict[str, float]:
-    """Signed log-odds of the gender of first names with at least 30 bearers."""
-    odds = {}
+def american_names(data: Path | None) -> pd.DataFrame:
+    """Numbers of women and men with each first name in the United States, at least 10 together."""
     with open_bytes(file_of("names", "ssa_first_names_by_gender.csv", data)) as stream:
-        for line in stream.read().decode().splitlines()[1:]:
-            name, feminine, masculine = line.split(",")[:3]
-            if int(feminine) + int(masculine) >= 30:
-                odds[name.lower()] = round(float(np.log((int(feminine) + 1) / (int(masculine) + 1))), 1)
+        table = pd.read_csv(stream, usecols=[0, 1, 2], keep_default_na=False)
+    table.columns = pd.Index(["name", "women", "men"])
+    table["name"] = table["name"].str.lower()
+    return table[table["women"] + table["men"] >= 10].set_index("name")
+
+
+def first_names(data: Path | None) -> dict[str, float]:
+    """Signed log-odds of the gender of first names."""
+    bearers = american_names(data)
+    odds = np.log((bearers["women"] + 1) / (bearers["men"] + 1)).round(1).to_dict()
     # people of Wikipedia, all over the world: both names of a row of GAP have the pronoun's gender
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for row in (*read_gap(require("gap-development", data)), *stage2(data)):
@@ -205,19 +216,51 @@ def first_names(data: Path | None) -> dict[str, float]:
     for name, (masculine, feminine) in counts.items():
         if name not in odds:
             odds[name] = round(float(np.log((feminine + 0.5) / (masculine + 0.5))), 1)
+    for name, row in world_names().iterrows():
+        if row["men"] or row["women"]:
+            own, world = odds.get(name, 0.0), 2 * np.log((row["women"] + 0.5) / (row["men"] + 0.5))
+            odds[name] = round(float(max(own, world, key=abs) if own * world >= 0 else (own + world) / 2), 1)
     return odds
 
 
-def surnames(data: Path | None) -> dict[str, float]:
-    """Share of each word's uses in full names of GAP development's texts in which it comes last."""
+def world_names() -> pd.DataFrame:
+    """Numbers of a country's lists of names that have each name; see ``words.py``."""
+    columns = ["name", "men", "women", "surnames", "is_word"]
+    return pd.read_csv(WORDS / "names.tsv", sep="\t", names=columns, index_col="name", keep_default_na=False)
+
+
+def surnames(data: Path | None, names: Mapping[str, float]) -> dict[str, float]:
+    """Share of each word's uses in full names of GAP development's texts, or in lists, in which it comes last."""
     first, last = Counter[str](), Counter[str]()
     for text in set(read_gap(require("gap-development", data)).texts):
         for match in _FULL_NAME.finditer(text):
-            first[match[1].lower()] += 1
-            last[match[2].lower()] += 1
-    return {
-        word: round(number / (number + first[word] + 1), 2) for word, number in last.items() if number > 1
-    }
+            if match[1].lower() in names:  # not "San Diego"
+                first[match[1].lower()] += 1
+                last[match[2].lower()] += 1
+    shares = {word: number / (number + first[word] + 1) for word, number in last.items() if number > 1}
+    for name, row in world_names().iterrows():
+        as_first = row["men"] + row["women"]
+        share = row["surnames"] / (row["surnames"] + as_first + 0.5)
+        # the first names of a text's full names are no sample of the world's: "San Diego"
+        shares[name] = share if as_first > 3 * row["surnames"] else max(share, shares.get(name, 0.0))
+    return {word: round(float(share), 2) for word, share in shares.items() if share}
+
+
+def endings(names: Mapping[str, float]) -> dict[str, float]:
+    """Signed log-odds of the gender of first names with an ending, smoothed by the next shorter one."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for name, odds in names.items():
+        for length in range(1, LONGEST_ENDING + 1):
+            if abs(odds) > 1 and length < len(name):
+                counts[name[-length:]][odds > 0] += 1
+    result: dict[str, float] = {}
+    for ending in sorted(counts, key=len):
+        masculine, feminine = counts[ending]
+        if masculine + feminine >= 10:
+            before = 1 / (1 + np.exp(-result.get(ending[1:], 0.0)))
+            share = (feminine + 5 * before) / (masculine + feminine + 5)
+            result[ending] = float(np.log(share / (1 - share)))
+    return {ending: round(float(np.clip(odds, -1.5, 1.5)), 1) for ending, odds in result.items()}
 
 
 class Teacher:
@@ -358,9 +401,10 @@ def summary(answers: pd.DataFrame) -> pd.DataFrame:
 
 def find_mentions(readings: Sequence[Reading], data: Path | None) -> Lexicon:
     """Find the mentions of all documents, each without its own nouns in the lexicon, which is returned whole."""
-    names, last_words = first_names(data), surnames(data)
+    names = first_names(data)
+    last_words = surnames(data, names)
     counts = [count_people(reading) for reading in readings]
-    total = occupations(data)
+    total, genders = dictionary_nouns(data)
     for lemma, (found, number) in (pair for one in counts for pair in one.items()):
         before = total.get(lemma, (0, 0))
         total[lemma] = before[0] + found, before[1] + number
@@ -371,21 +415,31 @@ def find_mentions(readings: Sequence[Reading], data: Path | None) -> Lexicon:
         for token in doc
         if token.text.islower()
     )
-    also_words = frozenset(word for word, number in words.items() if word in names and number > 1)
+    bearers, world = american_names(data).sum(axis=1), world_names()
+    listed = world.index[(world["men"] + world["women"] > 0) & (world["is_word"] == 0)]
+    common = {*bearers.index[bearers >= _COMMON], *listed}
+    common = frozenset(name for name in common if words[name] < 2)
+    people = {lemma: (found, number) for lemma, (found, number) in total.items() if found or number > 1}
+    lexicon = Lexicon(names, last_words, people, common, genders, endings(names))
     for reading, own in zip(readings, counts, strict=True):
         others = {
             lemma: (a - own.get(lemma, (0, 0))[0], b - own.get(lemma, (0, 0))[1])
             for lemma, (a, b) in total.items()
         }
-        reading.find_mentions(Lexicon(names, last_words, others, also_words))
-    people = {lemma: (found, number) for lemma, (found, number) in total.items() if found or number > 1}
-    return Lexicon(names, last_words, people, also_words)
+        reading.find_mentions(replace(lexicon, people=others))
+    return lexicon
 
 
-def occupations(data: Path | None) -> dict[str, tuple[int, int]]:
-    """Counts for nouns of occupations, which denote people wherever they occur."""
+def dictionary_nouns(data: Path | None) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
+    """Counts for nouns of a dictionary and of a list of occupations, as if seen a few times; signed genders."""
+    counts, genders = {}, {}
+    for line in (WORDS / "nouns.tsv").read_text(encoding="utf-8").splitlines():
+        lemma, share, gender = line.split("\t")
+        counts[lemma] = round(_SEEN * float(share)), _SEEN
+        if int(gender) and float(share) > 0.8:
+            genders[lemma] = int(gender)
     with open_bytes(file_of("wordlists", "professions.json", data)) as stream:
-        return {name: (8, 8) for name, *_ in json.load(stream) if "_" not in name}
+        return counts | {name: (8, 8) for name, *_ in json.load(stream) if "_" not in name}, genders
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -12,7 +12,9 @@ from gapstack.coreference.ranking import Choices, choose, fit
 from gapstack.coreference.reader import candidates, read, units
 from gapstack.text.parses import docs
 
-LEXICON = Lexicon({"mary": 5.0, "johnson": -5.0}, {"johnson": 0.95}, {"nurse": (9, 10)})
+LEXICON = Lexicon(
+    {"mary": 5.0, "johnson": -5.0}, {"johnson": 0.95}, {"nurse": (9, 10)}, common=frozenset({"mary"})
+)
 
 
 def mentions_of(text: str) -> list[Mention]:
@@ -107,3 +109,27 @@ def test_conditional_logit_learns_a_choice_and_sums_to_one():
     assert np.sum(chosen, axis=1) == pytest.approx(1)
     right = [one.argmax() == table[:, 0].argmax() for one, table in zip(chosen, tables, strict=True)]
     assert np.mean(right) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Prime Minister Mary Ardern spoke.", ("Prime Minister Mary Ardern", 0, 5.0)),
+        ("Lord Selby wrote to Lady Ashdown in March.", ("Lady Ashdown", 1, 0.0)),
+        ("Mr. and Mrs. Novotny came.", ("Mr.", -1, 0.0)),
+        ("She called her mother-in-law.", ("her mother-in-law", 1, 0.0)),
+    ],
+)
+def test_titles_and_nouns_of_relation_show_the_gender(text, expected):
+    found = [(text[slice(*one.display)], one.sign, one.odds) for one in mentions_of(text)]
+    assert expected in found
+    assert "March" not in [name for name, *_ in found]
+
+
+def test_a_bare_surname_is_the_person_with_the_full_name():
+    context = Context()
+    read(mentions_of("Mary Johnson met Peter. Johnson smiled."), context, lambda *args: len(args[2]) - 1)
+    assert [[one.text for one in entity.mentions] for entity in context.entities] == [
+        ["Mary Johnson", "Johnson"],
+        ["Peter"],
+    ]

@@ -125,8 +125,11 @@ class Context:
 
 
 def disagrees(mention: Mention, entity: Entity) -> bool:
-    """True for he or she and a plural."""
-    return mention.kind is Kind.PRONOUN and mention.sign != 0 and entity.plural
+    """True for he or she and a plural, and for a plural noun and a person with a name, he or she."""
+    if mention.kind is Kind.PRONOUN:
+        return mention.sign != 0 and entity.plural
+    is_single = bool(entity.longest) or entity.pronouns[0] + entity.pronouns[2] > 0
+    return mention.plural and not entity.plural and is_single
 
 
 def excluded(mention: Mention, entity: Entity, context: Context) -> bool:
@@ -138,7 +141,12 @@ def excluded(mention: Mention, entity: Entity, context: Context) -> bool:
         if other is mention or other.sentence != mention.sentence:
             continue
         nested = mention.start <= other.start < mention.stop or other.start <= mention.start < other.stop
-        if nested or (are_coarguments(mention, other) and not (mention.reflexive or other.reflexive)):
+        possesses = mention.head == other.possessor or other.head == mention.possessor
+        if (
+            nested
+            or possesses
+            or (are_coarguments(mention, other) and not (mention.reflexive or other.reflexive))
+        ):
             return True
     return False
 
@@ -157,7 +165,8 @@ def agreement(entity: Entity, sign: int) -> float:
     """Log-odds that an entity has a signed gender, by title or noun, first name, and pronouns linked to it."""
     named = _OF_TITLE * entity.sign if entity.sign else float(np.clip(entity.odds, -_OF_NAME, _OF_NAME))
     masculine, _, feminine = entity.pronouns
-    return sign * (named + _OF_PRONOUNS * (feminine - masculine) / (feminine + masculine + 1))
+    number = feminine + masculine  # pronouns outweigh a name that differs
+    return sign * (named / (number + 1) + _OF_PRONOUNS * (feminine - masculine) / (number + 1))
 
 
 def gender_utility(entity: Entity, sign: int) -> float:

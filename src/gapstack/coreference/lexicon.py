@@ -7,43 +7,63 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from gapstack.files import read_bytes, write_json
 
 _MASCULINE = """
-mr mister sir lord master king prince monsieur m. count duke baron earl emperor pope father fr uncle brother bro señor
-don herr man boy gentleman guy lad chap fellow father dad daddy papa son brother husband grandfather grandpa grandson
-nephew stepfather stepson stepbrother father-in-law son-in-law brother-in-law godfather godson boyfriend groom
-bridegroom widower bachelor actor waiter policeman fireman businessman chairman salesman congressman spokesman
-fisherman sportsman headmaster landlord host steward hero wizard monk priest squire gentlemen men boys fathers sons
-brothers husbands uncles nephews kings lords
+mr mister sir lord master king prince monsieur m. count duke baron earl emperor pope father fr uncle brother bro
+señor signor sheikh sultan emir tsar shah don herr man boy gentleman guy lad chap fellow dad daddy papa son husband
+grandfather grandpa grandson nephew stepfather stepson stepbrother father-in-law son-in-law brother-in-law
+godfather godson boyfriend groom bridegroom widower fiancé hubby grandad bachelor actor waiter policeman fireman
+businessman chairman salesman congressman spokesman fisherman sportsman headmaster landlord host steward hero
+wizard monk priest squire gentlemen men boys fathers sons brothers husbands uncles nephews kings lords
 """
 _FEMININE = """
 mrs ms miss lady madame madam mme mlle queen princess countess duchess baroness empress aunt auntie sister señora
-señorita frau dame mother woman girl gal lass maid maiden mom mum mummy mommy mama mamma daughter sister wife
-grandmother grandma granny granddaughter niece stepmother stepdaughter stepsister mother-in-law daughter-in-law
-sister-in-law godmother goddaughter girlfriend bride widow spinster actress waitress policewoman businesswoman
-chairwoman saleswoman congresswoman spokeswoman sportswoman headmistress landlady hostess stewardess heroine witch nun
-mistress governess housewife ladies women girls mothers daughters sisters wives aunts nieces queens
+señorita signora signorina frau dame mother woman girl gal lass maid maiden mom mum mummy mommy mama mamma daughter
+wife grandmother grandma granny granddaughter niece stepmother stepdaughter stepsister mother-in-law
+daughter-in-law sister-in-law godmother goddaughter girlfriend bride widow fiancée gran nan nanna spinster actress
+waitress policewoman businesswoman chairwoman saleswoman congresswoman spokeswoman sportswoman headmistress
+landlady hostess stewardess heroine witch nun mistress governess housewife ladies women girls mothers daughters
+sisters wives aunts nieces queens
 """
 NOUN_GENDER: Mapping[str, int] = dict.fromkeys(_MASCULINE.split(), -1) | dict.fromkeys(_FEMININE.split(), 1)
 """Signed gender of titles and nouns, in lower case without a full stop."""
 _TITLES = """
-mr mrs ms miss mister sir lord lady king queen prince princess count countess duke duchess baron baroness earl emperor
-empress pope monsieur madame mme mlle madam dame don señor señora frau herr uncle aunt auntie brother sister father
-mother dr doctor professor prof captain capt colonel col general gen major lieutenant lt sergeant sgt judge president
-senator sen governor gov rev reverend saint st master
+mr mrs ms miss mister sir lord lady king queen prince princess count countess duke duchess baron baroness earl
+emperor empress pope monsieur madame mme mlle madam dame don señor señora frau herr uncle aunt auntie brother
+sister father mother dr doctor professor prof captain capt colonel col general gen major lieutenant lt sergeant sgt
+judge president senator sen governor gov rev reverend saint st master signor signora signorina sheikh sultan emir
+tsar shah minister mayor chancellor ambassador councillor congressman congresswoman secretary justice sheriff
+officer detective inspector superintendent constable agent commissioner admiral commander corporal coach chef nurse
+bishop archbishop cardinal pastor rabbi imam monsignor deacon dean principal headmaster headmistress grandpa
+grandma grandfather grandmother granny baby cousin
 """
 TITLES = frozenset(_TITLES.split())
 """Words before a name that are not part of it."""
-_OF_SURNAMES = "mr mrs ms dr doctor professor prof captain capt colonel col general gen major judge"
+_OF_SURNAMES = """
+mr mrs ms dr doctor professor prof captain capt colonel col general gen major judge minister mayor councillor senator
+governor officer detective inspector superintendent constable sheriff justice
+"""
 OF_SURNAMES = frozenset(_OF_SURNAMES.split())
 """Titles before surnames: "Dr. Patel" has no first name."""
+BEFORE_TITLES = frozenset(("prime", "vice", "deputy", "chief", "former", "crown", "lord", "head", "old"))
+"""Words before a title that belong to it."""
+ADDRESSES = frozenset(("sir", "madam", "ma'am", "miss", "mister", "mr", "mrs", "ms"))
+"""Words that alone only address a person."""
+_NO_NAMES = """
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
+october november december christmas easter english french german spanish italian
+"""
+NO_NAMES = frozenset(_NO_NAMES.split())
+"""Proper nouns that a parser may take for a person's name."""
+LONGEST_ENDING = 5
+"""Letters of the endings that suggest the gender of names which are not listed."""
 UNKNOWN_NOUN = 0.05
 """Share of people among nouns that were never seen."""
-_SUFFIXES = {
+SUFFIXES = {
     "person": 0.9,
     "man": 0.8,
     "woman": 0.9,
@@ -54,8 +74,12 @@ _SUFFIXES = {
     "ess": 0.3,
 }
 """The same for nouns that end like this."""
-INDEFINITE = frozenset(("everyone", "everybody", "someone", "somebody", "anyone", "anybody", "nobody"))
+INDEFINITE = frozenset(
+    ("everyone", "everybody", "someone", "somebody", "anyone", "anybody", "nobody", "whoever")
+)
 """Pronouns that denote a person like a noun."""
+ADJECTIVES = frozenset(("youngest", "eldest", "oldest", "elder", "younger", "latter", "former"))
+"""Adjectives that denote a person like a noun: "the youngest"."""
 
 
 @dataclass(frozen=True)
@@ -63,47 +87,72 @@ class Lexicon:
     """What is known about words.
 
     ``names`` has the signed log-odds of a first name's gender; ``surnames`` the share of a word's uses in full names
-    in which it comes last; ``people`` how often a noun's lemma denotes a person, and how often it occurs at all.
+    in which it comes last; ``people`` how often a noun's lemma denotes a person, and how often it occurs at all;
+    ``genders`` the signed genders of nouns besides :data:`NOUN_GENDER`.
     """
 
     names: Mapping[str, float]
     surnames: Mapping[str, float]
     people: Mapping[str, tuple[int, int]]
-    words: Set[str] = frozenset()
-    """First names that are also words."""
+    common: Set[str] = frozenset()
+    """First names that are recognised in lower case: frequent ones that are no words."""
+    genders: Mapping[str, int] = field(default_factory=dict)
+    endings: Mapping[str, float] = field(default_factory=dict)
+    """Signed log-odds of the gender of first names with an ending, for names that are not listed."""
 
     @classmethod
     def load(cls, folder: Path) -> Lexicon:
         """Read ``lexicon.json`` of a folder."""
         record = json.loads(read_bytes(folder / "lexicon.json"))
         people = {noun: (found, all_) for noun, (found, all_) in record["people"].items()}
-        return cls(record["names"], record["surnames"], people, frozenset(record["words"]))
+        common = frozenset(record["common"])
+        return cls(record["names"], record["surnames"], people, common, record["genders"], record["endings"])
 
     def save(self, folder: Path) -> None:
         """Write ``lexicon.json``."""
-        record = {"names": self.names, "surnames": self.surnames, "people": self.people}
-        write_json(folder / "lexicon.json", record | {"words": sorted(self.words)})
+        record = asdict(self) | {"common": sorted(self.common)}
+        write_json(folder / "lexicon.json", record)
 
     def is_uncapitalised_name(self, word: str) -> bool:
-        """True for a first name in lower case or capitals that is not a word as well."""
-        return (
-            len(word) > 2
-            and not word.istitle()
-            and word.lower() in self.names
-            and word.lower() not in self.words
-        )
+        """True for a first name in lower case or capitals."""
+        return len(word) > 2 and not word.istitle() and word.lower() in self.common
 
     def name_gender(self, tokens: tuple[str, ...]) -> float:
-        """Signed log-odds by a name's first word; a word that is also a surname counts less when it stands alone."""
-        odds = self.names.get(tokens[0], 0.0) if tokens else 0.0
-        return odds * (1 - self.surnames.get(tokens[0], 0.0)) if len(tokens) == 1 else odds
+        """Signed log-odds by a name's first word, or by the words after it if it is a surname ("Tran Thi Hoa").
+
+        A word that is also a surname counts less when it stands alone.
+        """
+        if not tokens:
+            return 0.0
+        first, *others = tokens
+        surname = self.surnames.get(first, 0.0)
+        if not others:
+            return self._first_name_gender(first) * (1 - surname)
+        if surname > 0.5:
+            return max((self.names.get(one, 0.0) for one in others), key=abs)
+        return self._first_name_gender(first)
+
+    def _first_name_gender(self, name: str) -> float:
+        """Signed log-odds of a first name, by its ending if it is not listed."""
+        if name in self.names:
+            return self.names[name]
+        endings = (self.endings.get(name[-length:]) for length in range(LONGEST_ENDING, 0, -1))
+        return next((odds for odds in endings if odds is not None), 0.0)
+
+    def noun_gender(self, lemma: str) -> int:
+        """Signed gender that a noun or title suggests, 0 for none."""
+        return NOUN_GENDER.get(lemma) or self.genders.get(lemma, 0)
+
+    def is_person(self, noun: str) -> bool:
+        """True for a listed noun that mostly denotes people."""
+        return (noun in self.people or noun in NOUN_GENDER) and self.person_share(noun) > 0.5
 
     def person_share(self, lemma: str, without: tuple[int, int] = (0, 0)) -> float:
         """Share of a noun's uses that denote a person, ``without`` some of them (smoothed)."""
-        if lemma in NOUN_GENDER or lemma in INDEFINITE:
+        if lemma in NOUN_GENDER or lemma in INDEFINITE or lemma in ADJECTIVES:
             return 1.0
         if lemma not in self.people:
-            return next((share for end, share in _SUFFIXES.items() if lemma.endswith(end)), UNKNOWN_NOUN)
+            return next((share for end, share in SUFFIXES.items() if lemma.endswith(end)), UNKNOWN_NOUN)
         found, all_ = self.people[lemma]
         found, all_ = found - without[0], all_ - without[1]
         return (found + 2 * UNKNOWN_NOUN) / (all_ + 2)

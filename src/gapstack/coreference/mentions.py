@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from gapstack.coreference.lexicon import INDEFINITE, NOUN_GENDER, OF_SURNAMES, TITLES, Lexicon
+from gapstack.coreference.lexicon import (
+    ADDRESSES,
+    ADJECTIVES,
+    BEFORE_TITLES,
+    INDEFINITE,
+    NO_NAMES,
+    OF_SURNAMES,
+    TITLES,
+    Lexicon,
+)
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Gender
 from gapstack.text.grammar import Role, role_of
@@ -35,9 +44,9 @@ _LONGEST_QUOTE = 200  # tokens, after which a quotation mark was probably missed
 
 
 # words that the parser takes for the beginning or the end of a name
-_NOT_FIRST = frozenset(
-    ("hi", "hello", "hey", "dear", "thanks", "oh", "ah", "yes", "no", "well", "when", "whenever")
-)
+_NOT_FIRST = frozenset(("hi", "hello", "hey", "dear", "thanks", "user", "customer", "team", "present"))
+_NO_NAME_BEGINS = ("CCONJ", "SCONJ", "DET", "INTJ", "ADV", "PRON", "AUX", "PUNCT")
+"""Parts of speech that are not those of a name's first word."""
 _NOT_LAST = frozenset(("'s", "\u2019s", "'", "\u2019", "said", "says", "asked", "replied", "told"))
 
 
@@ -127,6 +136,7 @@ def sentences(doc: Doc, at: Position, lexicon: Lexicon, place: Place) -> Iterato
         for mention in found:
             mention.quote = quotes[mention.head - offset - first]
             mention.speaks &= mention.quote < 0
+        found = [one for one in found if one.quote >= 0 or one.determiner or one.lemma not in ADDRESSES]
         at.token += len(sentence)
         at.sentence += 1
         yield continues, sorted(found, key=lambda mention: (mention.start, -mention.stop))
@@ -151,34 +161,54 @@ def _quotes(sentence: Tokens, at: Position) -> Iterator[int]:
 def _mentions(
     sentence: Tokens, offset: int, number: int, lexicon: Lexicon, place: Place
 ) -> Iterator[Mention]:
-    names: dict[int, tuple[int, int]] = {}
-    for entity in sentence.ents:
-        if entity.label_ == "PERSON" and not _is_noun(entity, lexicon):
-            names |= dict(_parts(entity))
+    names = _names(sentence, lexicon)
     taken: set[int] = set()
     for token in sentence:
         form = token.text.lower()
         if _is_pronoun(token):
             yield _pronoun(token, form, offset, number, place)
         elif token.i in names:
-            if token.i not in taken:
-                start, stop = names[token.i]
-                taken.update(range(start, stop))
-                name = _name(token.doc, start, stop, sentence.start, offset, number, lexicon, place)
-                if name is not None:
-                    yield name
-        elif lexicon.is_uncapitalised_name(token.text) and not _inside_name(token, names, lexicon):
-            name = _name(token.doc, token.i, token.i + 1, sentence.start, offset, number, lexicon, place)
-            if name is not None:
+            start, stop = names[token.i]
+            name = _name(token.doc, start, stop, sentence.start, offset, number, lexicon, place)
+            if name is not None and token.i not in taken:
                 yield name
-        elif (token.pos_ in ("NOUN", "PROPN") or form in INDEFINITE) and not _inside_name(
-            token, names, lexicon
-        ):
+            taken.update(range(start, stop))
+        elif _may_be_noun(token) and not _inside_name(token, names, lexicon):
             noun = _noun(token, sentence.start, offset, number, lexicon, place)
             if noun is not None:
                 yield noun
-            elif token.pos_ == "PROPN" and token.dep_ not in ("flat", "compound"):
+            elif _may_be_name(token, lexicon):
                 yield from _other_name(token, sentence, names, offset, number, lexicon, place)
+
+
+def _names(sentence: Tokens, lexicon: Lexicon) -> dict[int, tuple[int, int]]:
+    """Range of the name that each token of a name is in: those of the parser, and first names in lower case."""
+    names: dict[int, tuple[int, int]] = {}
+    for entity in sentence.ents:
+        if entity.label_ == "PERSON" and not _is_noun(entity, lexicon):
+            names |= dict(_parts(entity))
+    for token in sentence:
+        if token.i not in names and lexicon.is_uncapitalised_name(token.text):
+            start = token.i
+            if start > sentence.start and lexicon.is_uncapitalised_name(token.nbor(-1).text):
+                start = names[start - 1][0]
+            names |= dict.fromkeys(range(start, token.i + 1), (start, token.i + 1))
+    return names
+
+
+def _may_be_noun(token: Token) -> bool:
+    """True for nouns, and for indefinite pronouns and adjectives in place of one."""
+    form = token.text.lower()
+    if form in ADJECTIVES:
+        return any(child.text.lower() == "the" for child in token.lefts)
+    return token.pos_ in ("NOUN", "PROPN") or form in INDEFINITE
+
+
+def _may_be_name(token: Token, lexicon: Lexicon) -> bool:
+    """True for the head of a proper noun, and for a capitalised first name that the parser takes for a noun."""
+    if token.pos_ == "PROPN":
+        return token.dep_ not in ("flat", "compound") or _follows_title(token)
+    return token.text.istitle() and token.text.lower() in lexicon.common and not token.is_sent_start
 
 
 def _is_pronoun(token: Token) -> bool:
@@ -203,8 +233,11 @@ def _is_noun(entity: Tokens, lexicon: Lexicon) -> bool:
     word = entity[0].text.lower()
     if word in INDEFINITE:
         return True
-    is_only = len(entity) == 1 and word not in lexicon.names and word not in TITLES
-    return is_only and lexicon.person_share(word.removesuffix("s")) > 0.5
+    if entity.text.islower() and word not in lexicon.common:
+        return True
+    is_described = any(child.dep_ in ("det", "nmod:poss") for child in entity.root.lefts)  # "HIS DEPUTY"
+    is_only = len(entity) == 1 and word not in TITLES and (is_described or word not in lexicon.names)
+    return is_only and lexicon.is_person(word.removesuffix("s"))
 
 
 def _pronoun(token: Token, form: str, offset: int, number: int, place: Place) -> Mention:
@@ -234,8 +267,8 @@ def _other_name(
     while stop < sentence.end and sentence.doc[stop].pos_ == "PROPN" and stop not in names:
         stop += 1
     name = _name(sentence.doc, start, stop, sentence.start, offset, number, lexicon, place)
-    if name is not None:
-        name.personhood = 0.7 if name.sign or abs(name.odds) > 1 else 0.3
+    if name is not None and name.text[0].isupper():
+        name.personhood = 0.7 if name.sign or name.words[0] in lexicon.names else 0.3
         yield name
 
 
@@ -253,36 +286,65 @@ def _inside_name(token: Token, names: dict[int, tuple[int, int]], lexicon: Lexic
         if names.get(after.i, (after.i,))[0] == after.i and (after.i in names or after.pos_ == "PROPN"):
             return True
     role = role_of(token.dep_.lower())
-    return role is Role.NAME and (token.head.i in names or token.head.pos_ in ("NOUN", "PROPN"))
+    if role is not Role.NAME or _follows_title(token):
+        return False
+    return token.head.i in names or token.head.pos_ in ("NOUN", "PROPN")
+
+
+def _follows_title(token: Token) -> bool:
+    """True for the second word of "Lady Ashdown", which the parser may take for a part of a name "Lady"."""
+    return token.i > 0 and token.nbor(-1).text.lower().rstrip(".") in TITLES
+
+
+def _is_first_name(token: Token, lexicon: Lexicon) -> bool:
+    """True for a first name before a name that the parser does not take for a part of it: "Meiling" Zhang."""
+    form = token.text.lower()
+    return token.text.istitle() and token.ent_type_ == "" and form in lexicon.common and form not in TITLES
 
 
 def _name(
     doc: Doc, start: int, stop: int, first: int, offset: int, number: int, lexicon: Lexicon, place: Place
 ) -> Mention | None:
+    while start > first and _is_first_name(doc[start - 1], lexicon):
+        start -= 1
     while stop > start and (doc[stop - 1].text.lower() in _NOT_LAST or doc[stop - 1].pos_ == "PUNCT"):
         stop -= 1
-    while start < stop and doc[start].text.lower() in _NOT_FIRST:
+    while start < stop and (doc[start].text.lower() in _NOT_FIRST or doc[start].pos_ in _NO_NAME_BEGINS):
         start += 1
+    begin = start
     sign = 0
-    while start < stop - 1 and doc[start].text.lower().rstrip(".") in TITLES:
-        sign = NOUN_GENDER.get(doc[start].text.lower().rstrip("."), sign)
+    while start < stop - 1:
+        title = doc[start].text.lower().rstrip(".")
+        if title not in TITLES and not (
+            title in BEFORE_TITLES and doc[start + 1].text.lower().rstrip(".") in TITLES
+        ):
+            break
+        sign = lexicon.noun_gender(title) or sign
         start += 1
     if start >= stop or not any(token.text[0].isalpha() for token in doc[start:stop]):
         return None
-    begin = start
-    if start > first and _describes(doc[start - 1], lexicon):
-        begin -= 1
-        sign = NOUN_GENDER.get(doc[begin].text.lower().rstrip("."), 0)
+    alone = doc[start].text.lower().rstrip(".") if stop - start == 1 else ""
+    is_pair = doc[stop : stop + 1].text.lower() in ("and", "&")  # "Mr. and Mrs. Smith"
+    if alone in NO_NAMES or (alone in ADDRESSES and not is_pair):
+        return None
+    if (start > first and _describes(doc[start - 1], lexicon)) or _follows_title(doc[start]):
+        begin = min(begin, start - 1)
+        sign = sign or lexicon.noun_gender(doc[start - 1].text.lower().rstrip("."))
     article = begin > first and doc[begin - 1].text.lower() == "the"
     if begin < start and begin > first and doc[begin - 1].dep_ in ("det", "nmod:poss"):
         begin -= 1
     head = next((t for t in doc[start:stop] if not start <= t.head.i < stop or t.head is t), doc[start])
     mention = _mention(head, start, stop, Kind.NAME, offset, number, place)
     mention.words = distinctive_tokens(doc[start:stop].text)
+    if alone in TITLES and is_pair:
+        sign = lexicon.noun_gender(alone)
+        mention.words = distinctive_tokens(doc[stop + 2 : stop + 3].text)
     mention.sign = sign
-    title = doc[start - 1].text.lower().rstrip(".") if start > first else ""
+    title = doc[start - 1].text.lower().rstrip(".") if begin < start else ""
     if len(mention.words) > 1 or title not in OF_SURNAMES:
         mention.odds = lexicon.name_gender(mention.words)
+    possessive = next((one for one in doc[start:stop].root.lefts if one.dep_ == "nmod:poss"), None)
+    mention.possessor = possessive.i + offset if possessive is not None else -1
     mention.plural = article and doc[stop - 1].text.lower().endswith("s")
     mention.display = place(Span(doc[begin].idx, doc[stop - 1].idx + len(doc[stop - 1])))
     return mention
@@ -291,17 +353,23 @@ def _name(
 def _noun(
     token: Token, first: int, offset: int, number: int, lexicon: Lexicon, place: Place
 ) -> Mention | None:
-    lemma = token.text.lower() if token.text.lower() in INDEFINITE else token.lemma_.lower()
-    if token.pos_ == "PROPN" and token.i == first and lexicon.person_share(lemma.removesuffix("s")) > 0.5:
-        lemma = lemma.removesuffix("s")  # a noun in capitals at the beginning of a sentence
+    lemma = token.text.lower() if token.text.lower() in INDEFINITE | ADJECTIVES else token.lemma_.lower()
+    if token.pos_ == "PROPN":
+        if not lexicon.is_person(lemma.removesuffix("s")):
+            return None
+        if token.i == first:
+            lemma = lemma.removesuffix("s")  # a noun in capitals at the beginning of a sentence
     share = lexicon.person_share(lemma)
     if share < MIN_PERSON_SHARE or (role_of(token.dep_.lower()) is Role.NAME and token.pos_ == "NOUN"):
         return None
     inside = [child for child in token.lefts if child.dep_.lower() in _IN_NOUN_PHRASE]
     start = min([token.i, *(child.left_edge.i for child in inside if child.dep_.lower() != "case")])
-    mention = _mention(token, max(start, first), token.i + 1, Kind.NOUN, offset, number, place)
+    stop = token.i + 1
+    if token.doc[stop : stop + 4].text == "-in-law":
+        stop, lemma = stop + 4, f"{lemma}-in-law"
+    mention = _mention(token, max(start, first), stop, Kind.NOUN, offset, number, place)
     mention.lemma, mention.personhood = lemma, share
-    mention.sign = NOUN_GENDER.get(lemma, NOUN_GENDER.get(token.text.lower(), 0))
+    mention.sign = lexicon.noun_gender(lemma) or lexicon.noun_gender(token.text.lower())
     mention.plural = token.tag_ in ("NNS", "NNPS") or lemma + "s" == token.text.lower()
     for child in inside:
         role, word = role_of(child.dep_.lower()), child.text.lower()
@@ -313,8 +381,8 @@ def _noun(
             mention.determiner = Determiner.DEMONSTRATIVE
         elif word in ("a", "an", "some", "any", "every", "each", "no", "another") or child.dep_ == "nummod":
             mention.determiner = Determiner.INDEFINITE
-        if child.text.lower() in NOUN_GENDER and not mention.sign:
-            mention.sign = NOUN_GENDER[child.text.lower()]
+        if role is not Role.POSSESSIVE:
+            mention.sign = mention.sign or lexicon.noun_gender(child.text.lower())
     return mention
 
 

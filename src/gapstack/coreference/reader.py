@@ -9,6 +9,7 @@ from gapstack.coreference.entities import (
     Context,
     Entity,
     Features,
+    agreement,
     are_coarguments,
     disagrees,
     excluded,
@@ -16,13 +17,21 @@ from gapstack.coreference.entities import (
     noun_features,
     pronoun_features,
 )
-from gapstack.coreference.mentions import Kind, Mention
+from gapstack.coreference.lexicon import INDEFINITE
+from gapstack.coreference.mentions import Determiner, Kind, Mention
+from gapstack.coreference.ranking import OFFSET
+from gapstack.text.words import same_token
 
 Decide = Callable[[Mention, Sequence[Entity], Features], int]
 """The index of the entity that a mention refers to, or that of the last row of features for none."""
 _LONGEST_UNIT = 8  # sentences that are read together
 _RECENT = 20
 """Entities with the most recent mentions that any mention may refer to."""
+_KNOWN = 1.8
+"""Log-odds of a gender that count as known."""
+_NEAR = 2  # sentences
+_LESS_PROBABLE = 2.0, 4.0
+"""What the log-odds of nobody, and of a person of the other gender, lose where the gender of somebody near is known."""
 _DISTANCE = 80  # sentences back to the last mention of a pronoun's entity
 
 
@@ -57,8 +66,36 @@ def read(unit: Sequence[Mention], context: Context, decide: Decide) -> None:
         features = (pronoun_features if mention.kind is Kind.PRONOUN else noun_features)(
             mention, entities, context
         )
-        choice = decide(mention, entities, features)
+        if mention.kind is Kind.PRONOUN and mention.sign:
+            _weigh_gender(mention, entities, features)
+        choice = _certain(mention, entities, context)
+        if choice is None:
+            choice = decide(mention, entities, features)
         context.link(mention, entities[choice] if choice < len(entities) else None)
+
+
+def _certain(mention: Mention, entities: Sequence[Entity], context: Context) -> int | None:
+    """The entity of a noun's apposition ("my aunt, Reese"), or the only one whose full name ends with a bare surname.
+
+    The genders of the latter must not differ.
+    """
+    if mention.kind is Kind.PRONOUN or mention.plural:
+        return None
+    described = context.by_head.get(mention.apposition)
+    surname = mention.words[0] if len(mention.words) == 1 else ""
+    found = [
+        number
+        for number, entity in enumerate(entities)
+        if (
+            entity is described and mention.sign * entity.sign >= 0 and not (mention.words and entity.longest)
+        )
+        or (
+            len(entity.longest) > 1
+            and same_token(entity.longest[-1], surname)
+            and agreement(entity, mention.sign) >= 0
+        )
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def candidates(mention: Mention, context: Context) -> list[Entity]:
@@ -74,8 +111,21 @@ def candidates(mention: Mention, context: Context) -> list[Entity]:
     ]
     if mention.reflexive:
         bound = [one for one in entities if any(are_coarguments(mention, m) for m in one.mentions[-4:])]
-        return bound or entities
+        entities = bound or entities
     return entities
+
+
+def _weigh_gender(mention: Mention, entities: Sequence[Entity], features: Features) -> None:
+    """Make the other gender, "someone" and nobody less probable where somebody near has the pronoun's gender."""
+    known = [agreement(one, mention.sign) for one in entities]
+    near = (mention.sentence - one.last.sentence <= _NEAR for one in entities)
+    if not any(is_near and fits > _KNOWN for is_near, fits in zip(near, known, strict=True)):
+        return
+    for one, row, fits in zip([*entities, None], features, [*known, 0.0], strict=True):
+        if one is None:
+            row[OFFSET] = -_LESS_PROBABLE[0]
+        elif fits < -_KNOWN or not one.lemmas.isdisjoint(INDEFINITE):
+            row[OFFSET] -= _LESS_PROBABLE[1]
 
 
 def _is_called(mention: Mention, entity: Entity) -> bool:
@@ -84,10 +134,14 @@ def _is_called(mention: Mention, entity: Entity) -> bool:
 
 
 def _is_near(mention: Mention, entity: Entity) -> bool:
-    """False for an entity that first appears in a later sentence, or, for a pronoun, was last mentioned long ago."""
+    """False for an entity that first appears in a later sentence, or, for a pronoun, was last mentioned long ago.
+
+    An indefinite noun ("a woman") introduces its person, so that no pronoun before it is.
+    """
     last = entity.before(mention)
     if last is None:
-        return entity.mentions[0].sentence <= mention.sentence
+        first = entity.mentions[0]
+        return first.sentence <= mention.sentence and first.determiner is not Determiner.INDEFINITE
     return mention.kind is not Kind.PRONOUN or mention.sentence - last.sentence <= _DISTANCE
 
 
