@@ -7,7 +7,9 @@ from hypothesis import settings
 
 from gapstack.data import Corpus, sources
 
-pytest_plugins = ["tests.fixtures_encoder", "tests.fixtures_comparison", "tests.fixtures_browser"]
+pytest_plugins = [
+    f"tests.fixtures_{name}" for name in ("encoder", "language_models", "comparison", "browser")
+]
 
 # The same examples in every run, and no time limit for one of them: a busy machine is no bug.
 settings.register_profile("gapstack", deadline=None, derandomize=True)

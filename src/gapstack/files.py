@@ -260,7 +260,10 @@ def scratch_cache() -> Iterator[None]:
         discard(folder)
 
 
-def cache_root() -> Path:
-    """Cache folder: that of :func:`scratch_cache` within its block, else ``GAPSTACK_CACHE``, else the user's."""
-    folder = _SCRATCH.get() or os.environ.get("GAPSTACK_CACHE")
+def cache_root(*, scratch: bool = True) -> Path:
+    """Cache folder: that of :func:`scratch_cache` within its block, else ``GAPSTACK_CACHE``, else the user's.
+
+    ``scratch=False`` leaves the first out, for what is paid for.
+    """
+    folder = (_SCRATCH.get() if scratch else None) or os.environ.get("GAPSTACK_CACHE")
     return Path(folder).expanduser() if folder else Path(platformdirs.user_cache_dir("gapstack"))

@@ -28,7 +28,7 @@ REAL = ("fivezeros_frozen.csv", "krige_128_2.csv", "burlamix_model9_original.csv
 
 def test_member(request, row, train, held, golden):
     found = quantities.answers(row.name, row.settings, train, held)
-    tolerance = FLOAT32 if {"encoder", "vectors"} & set(row.settings) else EXACT
+    tolerance = FLOAT32 if {"encoder", "vectors", "model"} & set(row.settings) else EXACT
     tolerance = LIBSVM if row.name == "kernel_svm" else tolerance
     golden("members", key_of(request), found, tolerance)
 

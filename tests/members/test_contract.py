@@ -21,6 +21,7 @@ from gapstack.text.parses import parses
 
 ENCODER = "the tiny random encoder"
 LANGUAGE_MODEL = "the tiny random encoder with a masked-LM head"
+DECODER = "the tiny random decoder"
 CLUSTERS = "clusters of the sample's rows"
 FOLDERS = {ENCODER: "tiny_encoder_folder", LANGUAGE_MODEL: "tiny_language_model_folder"}
 """Fixtures that give their folders."""
@@ -108,6 +109,7 @@ ROWS = (
     Row("question_answering", TUNED, overfit=tuned(epochs=70) | {"calibration_share": 0.0, "strength": 1e3}),
     Row("multiple_choice", TUNED, overfit=tuned(**CHOICE) | {"max_pieces": 72, "clip": 0.0}, overfit_to=0.7),
     Row("rgcn", SMALL | TWO | {"widths": [8, 8]}, needs_parses=True, equivariant=False, overfit=GRAPH),
+    Row("prompted", {"model": DECODER, "precision": "float32"}),
     Row("masked_lm", {"encoder": LANGUAGE_MODEL, "pairs": 1, "max_pieces": 96, "names": LETTERS}),
     Row("resolver", {"clusters": CLUSTERS}),
     Row("static_vectors", {"vectors": f"encoder:{ENCODER}", "seeds": 2} | TWO, overfit=head()),
@@ -146,6 +148,8 @@ def row(request, train, held, cache) -> Row:
         settings["encoder"] = str(request.getfixturevalue(FOLDERS[settings["encoder"]]))
     if settings.get("vectors") == f"encoder:{ENCODER}":
         settings["vectors"] = str(request.getfixturevalue(FOLDERS[ENCODER]))
+    if settings.get("model") == DECODER:
+        settings["model"] = str(request.getfixturevalue("tiny_decoder_folder"))
     if settings.get("clusters") == CLUSTERS:
         settings["clusters"] = [str(request.getfixturevalue("clusters_file"))]
     return replace(asked, settings=settings)

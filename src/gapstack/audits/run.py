@@ -23,6 +23,7 @@ from gapstack.audits.winogender import Winogender
 from gapstack.data import Corpus
 from gapstack.data.augment import average as average_variants
 from gapstack.data.augment import variants
+from gapstack.data.contamination import is_presumed
 from gapstack.data.extra import LEFT_OUT
 from gapstack.data.gap_files import write_gap
 from gapstack.errors import DataError, DataNotFoundError
@@ -107,13 +108,22 @@ def audit(
                     not_covered[name] = f"its data are missing: {missing}"
                 else:
                     _log.info(suite.title)
-                    names = {label: label + MARK if label in contaminated else label for label in included}
+                    presumed = [
+                        label
+                        for label in included
+                        if is_presumed(systems[label].contaminated_by, suite.contamination_ids)
+                    ]
+                    starred = {*contaminated, *presumed}
+                    names = {label: label + MARK if label in starred else label for label in included}
                     corpus = Corpus(items.corpus, name=name)
                     answers = _answers(
                         {shown: systems[label] for label, shown in names.items()}, corpus, average
                     )
                     marked = tuple(shown for label, shown in names.items() if label in contaminated)
-                    remarks = ((label, system.remark(corpus)) for label, system in systems.items())
+                    remarks = [(label, system.remark(corpus)) for label, system in systems.items()]
+                    remarks += [
+                        (label, f"{MARK} may have seen these rows in its training") for label in presumed
+                    ]
                     remark = "; ".join(f"{label} {text}" for label, text in remarks if text)
                     found = suite.measure(items, answers)
                     if find_candidates:

@@ -11,7 +11,7 @@ from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import fingerprint
 from gapstack.members.member import Predictor
 from gapstack.members.store import saved_record
-from gapstack.runs.folder import RunFolder, find_run, home
+from gapstack.runs.folder import RunFolder, find_run, home, language_model
 from gapstack.runs.predictors import (
     CLUSTERS,
     PROBABILITIES,
@@ -125,7 +125,7 @@ def _files_by_suite(path: Path, suites: Sequence[str]) -> dict[str, PredictionFi
 
 
 def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
-    """Find the target of ``gap audit NAME``: a run or ``run:member``, a saved member, or prediction files.
+    """Find the target of ``gap audit NAME``: a run or ``run:member``, a saved member, a language model, or files.
 
     ``default`` names the model that comes with gapstack, other saved members are named by their folders.
 
@@ -141,6 +141,8 @@ def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
         return run_target(folder, only or None, folds=folds)
     if path.exists():
         return files_target(path, suites)
+    if language_model(name) is not None:
+        return Target({"prompted": load(name)}, f"language model {name}", "without examples, not calibrated")
     raise DataNotFoundError(
         f"{name} is not a run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}. "
         "Give a run (NAME or folder), RUN:MEMBER, a saved member's folder, or files named by suite in a folder"

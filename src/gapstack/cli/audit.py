@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,8 @@ AllRowsOption = Annotated[bool, Option("--all-rows", help="All rows of suites th
 def audit_command(
     target: str = Argument(
         help="A run (name or folder), RUN:MEMBER, a saved member's folder, default (the model that comes with "
-        "gapstack), or a folder of files, SUITE.csv (probabilities) or SUITE.jsonl (a resolver's clusters).",
+        "gapstack), a language model (prompted:MODEL or http://HOST/v1#NAME), or a folder of files, SUITE.csv "
+        "(probabilities) or SUITE.jsonl (a resolver's clusters).",
         autocompletion=common.complete_run,
     ),
     data: common.DataOption = None,
@@ -44,6 +46,13 @@ def audit_command(
         False, "--find-candidates", help="Give the text and the pronoun alone; people are found in the text."
     ),
     allow_contaminated: bool = Option(False, "--allow-contaminated", help="Also systems trained on a suite."),
+    probe: bool = Option(False, "--probe", help="Probe a language model: has it seen the rows of GAP test?"),
+    fresh: Path | None = Option(
+        None,
+        metavar="FILE",
+        help="Rows for --probe that it cannot have seen, such as those of gap mine.",
+        parser=common.input_file,
+    ),
     output: Path | None = Option(
         None,
         metavar="FOLDER",
@@ -63,13 +72,15 @@ def audit_command(
     common.refuse_unknown_run(target)
     from gapstack.audits import SUITES, audit, target_of
     from gapstack.audits.page import write_page
+    from gapstack.audits.probe import probe_table
     from gapstack.audits.report import report
-    from gapstack.data.gap_files import write_submission
+    from gapstack.data.gap_files import read_gap, write_submission
     from gapstack.data.sources import data_folder
 
     started = time.perf_counter()
+    audited = target_of(target, tuple(SUITES), folds=folds)
     found = audit(
-        target_of(target, tuple(SUITES), folds=folds),
+        audited,
         data_folder(data),
         suites or None,
         allow_contaminated=allow_contaminated,
@@ -77,7 +88,13 @@ def audit_command(
         all_rows=all_rows,
         find_candidates=find_candidates,
     )
-    common.print_report(report(found, details=details), as_json)
+    shown = report(found, details=details)
+    if probe or fresh:
+        rows = SUITES["gap"].load(data_folder(data)).corpus
+        table = probe_table(audited.systems, rows, read_gap(fresh) if fresh else None)
+        record = {**(shown.data or {}), "probe": table.json()}
+        shown = replace(shown, tables=[*shown.tables, table], data=record)
+    common.print_report(shown, as_json)
     if output:
         common.report_written(*report(found, details=True).write(output))
         for covered in found.covered:

@@ -281,11 +281,11 @@ def spare_imports(model: str | None, parser: str | None = None) -> None:
 
 
 def refuse_unknown_run(name: str) -> None:
-    """Raise an error if ``name`` is not a path, a run or ``default``, before heavy imports."""
-    from gapstack.runs.folder import DEFAULT, find_run
+    """Raise an error if ``name`` is not a path, run, language model or ``default``, before heavy imports."""
+    from gapstack.runs.folder import DEFAULT, find_run, language_model
     from gapstack.runs.recipe import require_run
 
-    if name != DEFAULT and not Path(name).exists():
+    if name != DEFAULT and not Path(name).exists() and language_model(name) is None:
         if Path(name).suffix and find_run(name) is None:
             raise no_such_file(Path(name))
         require_run(name)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from gapstack.comparison.learning_curves import LearningCurve, learning_curves
 from gapstack.data import Corpus
-from gapstack.data.contamination import known_test_sets, leaks
+from gapstack.data.contamination import is_presumed, known_test_sets, leaks
 from gapstack.data.labels import LABEL_SETS
 from gapstack.data.sources import relabel
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError
@@ -134,7 +134,9 @@ def _saved_entry(folder: Path, gold: Corpus) -> ComparedEntry:
     predictor = load(folder)
     known = known_test_sets(gold.ids)
     warnings = [
-        f"learned from data that share rows with {one}" for one in predictor.contaminated_by if one in known
+        f"learned from data that share rows with {one}"
+        for one in predictor.contaminated_by
+        if one in known or is_presumed([one], known)
     ]
     answers = Predictions.of(predictor.predict_proba(gold))
     return ComparedEntry(folder.name, answers, str(folder), predictor=predictor, warnings=tuple(warnings))

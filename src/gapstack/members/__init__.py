@@ -102,6 +102,12 @@ _OURS = {
         "masked-language-model odds of the names in the pronoun's place",
         "Lois et al. 2019",
     ),
+    "prompted": _member(
+        "prompted:Prompted",
+        "a language model, local or behind a server, asked who the pronoun refers to",
+        "prompting as in Brown et al. 2020; options as in Hendrycks et al. 2021",
+        "a language model",
+    ),
     "multiple_choice": _member(
         "chada:MultipleChoice", "three endings for the sentence, scored", "Chada 2019"
     ),

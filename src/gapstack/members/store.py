@@ -82,6 +82,16 @@ def _files(names: str | Sequence[str] | None, find: Callable[[Any], Iterable[Pat
     return f"{label} {fingerprint([digest(file) for file in files])}"
 
 
+def _language_model(name: str) -> str:
+    return name if "://" in name else _encoder(name)  # of a server, nothing but the name is known
+
+
+def _template(name: str) -> str:
+    from gapstack.members.prompts import template_file
+
+    return f"{Path(name).stem} {digest(template_file(name))[:16]}"
+
+
 def _extra(names: Sequence[str]) -> str:
     datasets = sorted({dataset for name in names for dataset in (EXTRA[name].dataset, *EXTRA[name].also)})
     digests = [tree_digest(sources.require(dataset)) for dataset in datasets]
@@ -94,6 +104,8 @@ BY_CONTENT: Mapping[str, Callable[[Any], str]] = {
     "vectors": lambda source: f"{Path(source).name} {vectors_key(source)}",
     "clusters": lambda names: _files(names, lambda each: chain.from_iterable(map(cluster_files, each))),
     "teacher": lambda names: _files(names, teacher_files),
+    "model": _language_model,
+    "template": _template,
 }
 """Settings that count by the contents they lead to: the same contents under another name give the same results."""
 READS: Mapping[str, Callable[[Any], str]] = {

@@ -17,6 +17,7 @@ from gapstack.errors import DataNotFoundError, GapstackError
 from gapstack.members import create
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.member import Member
+from gapstack.members.prompted import Prompted
 from gapstack.members.store import READS
 from gapstack.processes import fastest_dtype
 from gapstack.runs.folder import RunFolder, home
@@ -37,7 +38,10 @@ _INDEPENDENT = ("parser", "clusters", "teacher", "extra", "blocks")
 
 @dataclass
 class MemberPlan:
-    """A member's encoder and its parameters (None if unknown), models, seconds, and bytes of a fit and on the disk."""
+    """A member's encoder and its parameters (None if unknown), models, seconds, and bytes of a fit and on the disk.
+
+    Of a language model, the requests, their tokens, and the price of these.
+    """
 
     label: str
     models: int
@@ -46,6 +50,9 @@ class MemberPlan:
     seconds: float = 0.0
     memory: float = 0.0
     disk: float = 0.0
+    requests: int = 0
+    tokens: int = 0
+    price: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,11 +69,9 @@ class RunPlan:
     @property
     def total(self) -> MemberPlan:
         """All members in one process: sums, and the most memory that one of them needs."""
-        models, seconds, disk = (
-            sum(getattr(member, key) for member in self.members) for key in ("models", "seconds", "disk")
-        )
-        memory = max(member.memory for member in self.members)
-        return MemberPlan("all members", models, None, None, seconds, memory, disk)
+        added = ("models", "seconds", "disk", "requests", "tokens", "price")
+        sums = {key: sum(getattr(member, key) for member in self.members) for key in added}
+        return MemberPlan("all members", memory=max(member.memory for member in self.members), **sums)
 
     def table(self) -> Table:
         """Table of the members: encoder, parameters, models of all folds, memory, disk space and hours."""
@@ -74,12 +79,20 @@ class RunPlan:
             *(Column("encoder", "encoder"), Column("parameters", "parameters"), Column("models", "models")),
             *(Column("memory", "memory GB", 1), Column("disk", "disk GB", 1), Column("hours", "hours", 2)),
         ]
+        if self.total.requests:
+            columns += [
+                Column("requests", "requests"),
+                Column("tokens", "tokens"),
+                Column("price", "price", 2),
+            ]
         rows: list[tuple[str, dict[str, Cell]]] = []
         for member in (*self.members, self.total):
             cells: dict[str, Cell] = {"encoder": member.encoder, "models": member.models}
             cells["parameters"] = None if member.parameters is None else f"{member.parameters / 1e6:.1f} M"
             cells |= {"memory": member.memory / 1e9 or None, "disk": member.disk / 1e9 or None}
-            rows.append((member.label, cells | {"hours": member.seconds / 3600 or None}))
+            cells |= {"requests": member.requests or None, "tokens": member.tokens or None}
+            cells |= {"hours": member.seconds / 3600 or None, "price": member.price or None}
+            rows.append((member.label, cells))
         recipe, (trained, count), (held, held_count) = self.recipe, self.train, self.test
         stackers = " or ".join(part.label for part in recipe.stackers) if recipe.stacked else "none"
         caption = (
@@ -116,6 +129,10 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
         member = create(part.name, **part.settings)
         missing += _missing_inputs(member)
         plan = _plan(part.label, member, recipe.folds, rows[0][1], rows[1][1], pieces / speed, read)
+        if isinstance(member, Prompted):
+            plan.requests, plan.tokens, plan.price = member.cost(
+                rows[0][1], rows[1][1], recipe.folds, characters
+            )
         if jobs := measured.get(part.label):
             plan.seconds = float(np.mean([job["seconds"] for job in jobs]) * recipe.folds)
         plans.append(plan)

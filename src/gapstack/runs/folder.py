@@ -97,6 +97,13 @@ def find_run(name: str) -> tuple[RunFolder, str] | None:
     return (RunFolder(having[0]), name) if having else None
 
 
+def language_model(name: str) -> str | None:
+    """Language model of a name ``prompted:MODEL`` or ``http://HOST/v1#NAME``; None for any other name."""
+    if name.startswith(("http://", "https://")):
+        return name
+    return name.removeprefix("prompted:") if name.startswith("prompted:") else None
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder alone while the block runs; MismatchError if another process has it."""

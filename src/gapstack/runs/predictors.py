@@ -26,7 +26,16 @@ from gapstack.progress import progress
 from gapstack.records import source_digest, versions
 from gapstack.registry import unknown
 from gapstack.resolvers.clusters import read_clusters
-from gapstack.runs.folder import DEFAULT, STACK, RunFolder, fetch, find_run, home, is_repository
+from gapstack.runs.folder import (
+    DEFAULT,
+    STACK,
+    RunFolder,
+    fetch,
+    find_run,
+    home,
+    is_repository,
+    language_model,
+)
 from gapstack.runs.recipe import Recipe
 from gapstack.types import Probabilities
 
@@ -41,7 +50,8 @@ SHIPPED = "gapstack-small"
 def load(name: str | Path | None = None) -> Predictor:
     """Load a predictor: a saved member's folder, ``RUN`` or ``RUN:MEMBER``, a prediction file, or ``owner/name``.
 
-    The last is a repository of the Hub with a saved member or a run (``owner/name:MEMBER``; of a revision,
+    ``prompted:MODEL`` and ``http://HOST/v1#NAME`` are language models, asked without examples and not calibrated.
+    ``owner/name`` is a repository of the Hub with a saved member or a run (``owner/name:MEMBER``; of a revision,
     ``owner/name@REVISION``). Without a name, or for ``default``, it is the model that comes with gapstack,
     :data:`SHIPPED`. Raises DataNotFoundError if there is nothing of this name; DataError or MismatchError if it is
     damaged, not finished, not a predictor, or fitted on other inputs than are found now.
@@ -55,6 +65,10 @@ def load(name: str | Path | None = None) -> Predictor:
         return FittedRun(*run).check()
     if path.is_file():
         return prediction_file(path)
+    if (model := language_model(str(name))) is not None:
+        from gapstack.members.prompted import Prompted  # brings a web client
+
+        return Prompted.unfitted(model)
     repository, colon, label = str(name).partition(":")
     if is_repository(repository) and not path.exists():
         return load(f"{fetch(repository)}{colon}{label}")

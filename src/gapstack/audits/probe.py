@@ -1,0 +1,73 @@
+"""Probe of a language model for rows that it has seen: how it continues them, and how probable it finds their texts.
+
+A text that was learned by heart is continued word for word from its first half (Carlini et al. 2023), and is much more
+probable than the same text with other names, or than new texts of the same kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gapstack.data import Corpus
+from gapstack.data.augment import anonymise_names, augmented
+from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.errors import MemberError
+from gapstack.members.member import Predictor
+from gapstack.members.prompted import Prompted
+from gapstack.progress import progress
+
+ROWS = 100
+"""Rows of each kind that are probed."""
+VERBATIM = 8
+"""Words in a row that count as continued word for word."""
+_TOKENS = 48
+_NOTE = (
+    f"Continued: rows whose second half begins with the {VERBATIM} words with which the model continues the first. "
+    "Loss: nats per character, of models that give log-probabilities of a text. A model that continues rows, or loses "
+    "much less on them than on other names and on fresh rows, has seen them; the reverse shows nothing."
+)
+
+
+def probe_table(
+    systems: Mapping[str, Predictor], rows: Corpus, fresh: Corpus | None = None, *, seed: int = 0
+) -> Table:
+    """Probe language models with rows of a test set, the same with other names, and rows that they cannot have seen.
+
+    MemberError if there is no language model among the systems.
+    """
+    models = {label: system for label, system in systems.items() if isinstance(system, Prompted)}
+    if not models:
+        raise MemberError(
+            "a probe needs a language model: prompted:MODEL, its address, or a saved prompted member"
+        )
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(rows))[:ROWS])
+    parts = {rows.name: rows.take(chosen)}
+    parts["other names"] = augmented(parts[rows.name], anonymise_names)
+    if fresh is not None:
+        parts["fresh rows"] = fresh[:ROWS]
+    sections = []
+    for label, member in models.items():
+        lines = [(name, _measured(member, part.texts)) for name, part in parts.items()]
+        sections.append(Section(label, lines))
+    columns = [Column("rows", "rows"), Column("continued", "continued %", 1), Column("loss", "loss", 3)]
+    return Table(columns, sections, title="Has the model seen these rows?", caption=_NOTE, name_title="rows")
+
+
+def _measured(member: Prompted, texts: Sequence[str]) -> dict[str, Cell]:
+    halves = [(text[:cut], text[cut:].split()) for text in texts for cut in [_middle(text)]]
+    with progress("continuing", len(texts)) as ticker:
+        continued = []
+        for given, rest in halves:
+            words = member.continuation(given, _TOKENS).split()
+            continued.append(len(rest) >= VERBATIM and words[:VERBATIM] == rest[:VERBATIM])
+            ticker.advance()
+    losses = member.losses(texts)
+    cells: dict[str, Cell] = {"rows": len(texts), "continued": 100 * float(np.mean(continued))}
+    return cells | {"loss": None if losses is None else float(losses.mean())}
+
+
+def _middle(text: str) -> int:
+    """The space nearest after the middle of a text."""
+    return max(text.find(" ", len(text) // 2), 0) or len(text)

@@ -1,0 +1,425 @@
+"""Language models behind an OpenAI-compatible server (vLLM, llama.cpp, Ollama, hosted ones), asked over HTTP.
+
+What these servers share is ``POST /chat/completions``; the rest differs:
+
+- vLLM returns up to 20 log-probabilities of each token, from before any constraint, takes
+  ``structured_outputs: {"choice": [...]}`` since 0.11, and ignores fields that it does not know.
+- llama.cpp returns log-probabilities from before its ``grammar`` acts.
+- Ollama returns log-probabilities since 0.12.11, and ignores ``n`` and fields that it does not know.
+- Hosted services refuse unknown fields with status 400, and some offer no log-probabilities.
+
+So the richest request is tried first, and what is refused or not answered is left out (:data:`DIALECTS`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
+from random import random
+from threading import Lock
+from typing import Any, NotRequired
+
+import httpx
+import numpy as np
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from gapstack.errors import DataError, MemberError, RemoteError, first_line
+from gapstack.files import write_json
+from gapstack.members.language_models import AnsweringModel, ChatQuestion, Reply, Responses
+from gapstack.types import Floats
+
+ATTEMPTS = 8
+"""Times that a request is sent before a server is given up."""
+FIRST_DELAY, LONGEST_DELAY = 1.0, 60.0
+"""Seconds between attempts, doubled each time; a server's ``Retry-After`` counts if it is longer."""
+PATIENCE = 3600.0
+"""Longest ``Retry-After``, in seconds, that is waited for."""
+TOKENS_PER_MESSAGE = 64
+"""Most tokens that a chat template adds to a message."""
+_PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # statuses that may pass
+_UNSUPPORTED = {400, 415, 422, 501}  # statuses of a request with a field that a server does not take
+_LOGPROBS = ({"logprobs": True, "top_logprobs": 20}, {"logprobs": True, "top_logprobs": 5})
+DIALECTS: tuple[tuple[Mapping[str, Any], bool], ...] = (
+    *((fields, constrained) for fields in _LOGPROBS for constrained in (True, False)),
+    *(({}, constrained) for constrained in (True, False)),
+)
+"""Fields that ask for log-probabilities, none for samples; and True if the reply is constrained to the options."""
+_CONTINUE = "Continue this text word for word as it was published, without comment:"
+_THOUGHTS = re.compile(r"<think>.*?</think>|^.*</think>", re.DOTALL)
+_REFUSAL = re.compile(r"\W*(i'?m sorry|i am sorry|i can(no|')t|i'm not able|as an ai)\b", re.IGNORECASE)
+
+
+class Alternative(TypedDict):
+    """A token and its log-probability."""
+
+    token: str
+    logprob: float
+
+
+class Step(Alternative):
+    """A token of a reply, and the most probable ones in its place."""
+
+    top_logprobs: NotRequired[list[Alternative] | None]
+
+
+class Steps(TypedDict):
+    """The tokens of a reply."""
+
+    content: NotRequired[list[Step] | None]
+
+
+class Message(TypedDict):
+    """The text of a reply, or of a refusal."""
+
+    content: NotRequired[str | None]
+    refusal: NotRequired[str | None]
+
+
+class ReplyChoice(TypedDict):
+    """A reply."""
+
+    message: Message
+    finish_reason: NotRequired[str | None]
+    logprobs: NotRequired[Steps | None]
+
+
+class Usage(TypedDict):
+    """Tokens that are paid for."""
+
+    prompt_tokens: NotRequired[int | None]
+    completion_tokens: NotRequired[int | None]
+
+
+class Completion(TypedDict):
+    """What is read and stored of a server's response."""
+
+    choices: list[ReplyChoice]
+    usage: NotRequired[Usage | None]
+
+
+_COMPLETION: TypeAdapter[Completion] = TypeAdapter(Completion)
+
+
+class BudgetError(MemberError):
+    """The next request might cost more than what is left of a member's ``budget``."""
+
+
+class _RefusedError(Exception):
+    """A server refused a request for good."""
+
+    def __init__(self, status: int, message: str):
+        self.status, self.message = status, message
+
+
+def is_address(model: str) -> bool:
+    """True for ``http://host/v1#name``, False for a folder or a name on the hub."""
+    return model.startswith(("http://", "https://"))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How a server is asked, which does not decide its replies.
+
+    ``budget`` is money if there are ``prices``, of a million prompt tokens and of a million reply tokens, else tokens.
+    """
+
+    key_variable: str = "GAPSTACK_API_KEY"
+    concurrency: int = 8
+    timeout: float = 120.0
+    budget: float | None = None
+    prices: tuple[float, ...] = ()
+
+    def cost(self, prompt: float, reply: float) -> float:
+        """Cost of tokens."""
+        return (prompt * self.prices[0] + reply * self.prices[-1]) / 1e6 if self.prices else prompt + reply
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What decides replies besides the question: samples where there are no log-probabilities, and request fields."""
+
+    logprobs: bool = True
+    samples: int = 5
+    max_tokens: int = 16
+    fields: str = "{}"
+    """JSON of fields of every request; those that are null are left out."""
+
+
+class ModelServer(AnsweringModel):
+    """A model by its address, ``http://host/v1#name``; DataError for an address without a name, or with a password."""
+
+    def __init__(self, address: str, asking: Asking, limits: Limits):
+        url, _, name = address.partition("#")
+        parsed = httpx.URL(url)
+        if not name or not parsed.host or parsed.userinfo or parsed.query:
+            raise DataError(
+                "not the address of a model",
+                expected="http://HOST/v1#NAME, without a password or key",
+                remedy=f"Put a key into the environment variable {limits.key_variable}",
+            )
+        super().__init__(name, f"{url.rstrip('/')}#{name} {json.dumps(vars(asking), sort_keys=True)}")
+        self.asking, self.limits = asking, limits
+        self._client = httpx.Client(
+            base_url=f"{url.rstrip('/')}/",
+            timeout=limits.timeout,
+            trust_env=parsed.host
+            not in ("localhost", "127.0.0.1", "::1"),  # proxies do not lead to this machine
+            limits=httpx.Limits(max_connections=limits.concurrency),
+        )
+        self._lock, self._resume_at = Lock(), 0.0
+        self._spent = self._reserved = 0.0
+        self._dialect: int | None = None
+
+    def continuation(self, text: str, tokens: int) -> str:
+        """Ask for the continuation of a text; it is stored like any reply."""
+        ending = ChatQuestion((("user", f"{_CONTINUE}\n\n{text}"),), ())
+        fields = json.loads(self.asking.fields) | {"temperature": 0}
+        asking = replace(self.asking, logprobs=False, samples=1, max_tokens=tokens, fields=json.dumps(fields))
+        server = ModelServer(f"{self._client.base_url}#{self.name}", asking, self.limits)
+        server.answer([ending])
+        return _text(server.responses(ending)[0]["choices"][0])
+
+    def _ask(self, questions: Sequence[ChatQuestion]) -> Iterator[ChatQuestion]:
+        if not questions:
+            return
+        if self.limits.budget is not None:
+            stored = (json.loads(path.read_bytes()) for path in self.folder.glob("*/*.json"))
+            self._spent, self._reserved = sum(self._cost(one["response"]) for one in stored), 0.0
+        if self._dialect is None:
+            known = self._known_dialect()
+            self._dialect = self._negotiate(questions[0]) if known is None else known
+        pool = ThreadPoolExecutor(self.limits.concurrency)
+        try:
+            for future in as_completed([pool.submit(self._ask_one, question) for question in questions]):
+                yield future.result()
+        finally:  # what was sent is still waited for and stored
+            pool.shutdown(cancel_futures=True)
+
+    def _ask_one(self, question: ChatQuestion) -> ChatQuestion:
+        while not self._is_whole(so_far := self.responses(question)):
+            try:
+                response = self._post(self._body(question, self._dialect or 0, so_far))
+            except _RefusedError as refused:
+                if not re.search("content_(filter|policy)", refused.message):
+                    raise self._failure(refused) from None
+                choice: ReplyChoice = {
+                    "message": {"refusal": refused.message},
+                    "finish_reason": "content_filter",
+                }
+                response = {"choices": [choice] * self.asking.samples}
+            self.keep(question, len(so_far), response)
+        return question
+
+    def _known_dialect(self) -> int | None:
+        try:
+            return int(json.loads((self.folder / "dialect.json").read_text(encoding="utf-8"))["dialect"])
+        except (OSError, ValueError, LookupError):
+            return None
+
+    def _negotiate(self, question: ChatQuestion) -> int:
+        """Find and store the richest dialect that the server understands; its reply to the question is stored too."""
+        has_logprobs, refusal = self.asking.logprobs, _RefusedError(0, "no form of a request is left")
+        for number, (fields, _) in enumerate(DIALECTS):
+            if fields and not has_logprobs:
+                continue
+            try:
+                response = self._post(self._body(question, number, []))
+            except _RefusedError as refused:
+                refusal = refused
+                if refused.status not in _UNSUPPORTED:
+                    break
+                continue
+            has_logprobs = bool(_steps(response))
+            if has_logprobs or not fields:
+                write_json(self.folder / "dialect.json", {"dialect": number})
+                self.keep(question, 0, response)
+                return number
+        raise self._failure(refusal)
+
+    def _body(self, question: ChatQuestion, dialect: int, so_far: Responses) -> dict[str, Any]:
+        """The next request for a question."""
+        fields, is_constrained = DIALECTS[dialect]
+        body: dict[str, Any] = {
+            "model": self.name,
+            "messages": [{"role": role, "content": content} for role, content in question.messages],
+            "max_tokens": self.asking.max_tokens,
+            "temperature": 0,
+            **fields,
+        }
+        if not fields:
+            missing = self.asking.samples - sum(len(one["choices"]) for one in so_far)
+            body |= {"n": missing, "temperature": 1, "seed": len(so_far)}
+        if is_constrained and question.options:
+            quoted = (json.dumps(option, ensure_ascii=False) for option in question.options)
+            body["structured_outputs"] = {"choice": list(question.options)}
+            body["grammar"] = f"root ::= {' | '.join(quoted)}"
+            body["chat_template_kwargs"] = {"enable_thinking": False}
+        return {
+            key: value for key, value in (body | json.loads(self.asking.fields)).items() if value is not None
+        }
+
+    def _post(self, body: Mapping[str, Any]) -> Completion:
+        """Send a request until it is answered; RemoteError after :data:`ATTEMPTS`, _RefusedError if it is refused."""
+        problem, key = "", os.environ.get(self.limits.key_variable, "")
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        for attempt in range(ATTEMPTS):
+            time.sleep(max(0.0, self._resume_at - time.monotonic()))
+            reserved = self._reserve(body)
+            delay = min(FIRST_DELAY * 2**attempt, LONGEST_DELAY) * (1 + random()) / 2
+            try:
+                answer = self._client.post("chat/completions", json=body, headers=headers)
+            except httpx.TransportError as error:  # a lost reply may have to be paid, so it stays reserved
+                problem = f"{type(error).__name__}: {first_line(error)}"
+            else:
+                if (response := _completion(answer)) is not None:
+                    self._settle(reserved, self._cost(response))
+                    return response
+                problem = f"status {answer.status_code}: {answer.text[:300]}"
+                problem = problem.replace(key, "***") if key else problem
+                if answer.is_error:
+                    self._settle(reserved, 0.0)
+                if answer.is_error and answer.status_code not in _PASSING:
+                    raise _RefusedError(answer.status_code, problem)
+                delay = max(delay, _retry_after(answer.headers.get("Retry-After", "")))
+            if delay > PATIENCE:
+                break
+            with self._lock:  # all threads wait for a busy server
+                self._resume_at = max(self._resume_at, time.monotonic() + delay)
+        raise self._failure(_RefusedError(0, f"no reply, {problem}"))
+
+    def _failure(self, refused: _RefusedError) -> RemoteError:
+        return RemoteError(
+            f"{self.name} at {self._client.base_url}: {refused.message}. Stored replies are kept: repeat the command"
+        )
+
+    def _reserve(self, body: Mapping[str, Any]) -> float:
+        """Hold the most that a request can cost back from the budget; BudgetError if that is not left."""
+        if self.limits.budget is None:
+            return 0.0
+        sizes = (len(message["content"].encode()) + TOKENS_PER_MESSAGE for message in body["messages"])
+        longest = body.get("max_tokens") or body.get("max_completion_tokens") or self.asking.max_tokens
+        cost = self.limits.cost(sum(sizes), body.get("n", 1) * longest)  # a token has at least a byte
+        with self._lock:
+            if self._spent + self._reserved + cost > self.limits.budget:
+                raise BudgetError(
+                    f"budget of {self.limits.budget:g} for {self.name}: {self._spent + self._reserved:.6g} are spent, "
+                    f"and a request may cost {cost:.3g}. Stored replies are kept: raise the budget to go on"
+                )
+            self._reserved += cost
+        return cost
+
+    def _settle(self, reserved: float, cost: float) -> None:
+        with self._lock:
+            self._reserved -= reserved
+            self._spent += cost
+
+    def _cost(self, response: Completion) -> float:
+        usage = response.get("usage") or {}
+        return self.limits.cost(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
+
+    def _is_whole(self, responses: Responses) -> bool:
+        choices = sum(len(one["choices"]) for one in responses)
+        return choices >= self.asking.samples or any(map(_steps, responses))
+
+    def _read(self, question: ChatQuestion, responses: Responses) -> Reply:
+        choices = [choice for response in responses for choice in response["choices"]]
+        if steps := _steps(responses[0]):
+            probabilities = along_path(steps, question.options)
+        else:
+            named = (named_option(_text(choice), question.options) for choice in choices)
+            counts = np.bincount([k for k in named if k is not None], minlength=len(question.options))
+            probabilities = (counts + 1 / 3) / (counts.sum() + len(counts) / 3) if counts.any() else None
+        return Reply(probabilities, _problem(choices) if probabilities is None else "")
+
+
+def _completion(answer: httpx.Response) -> Completion | None:
+    """A response in the protocol, or None."""
+    try:
+        response = _COMPLETION.validate_json(answer.content)
+    except ValueError:
+        return None
+    return response if answer.is_success and response["choices"] else None
+
+
+def _steps(response: Any) -> list[Step]:
+    """Tokens of the first choice; empty without alternatives."""
+    steps = (response["choices"][0].get("logprobs") or {}).get("content") or []
+    return steps if steps and steps[0].get("top_logprobs") else []
+
+
+def _text(choice: ReplyChoice) -> str:
+    return _THOUGHTS.sub("", choice["message"].get("content") or "").strip()
+
+
+def _problem(choices: Sequence[ReplyChoice]) -> str:
+    """Why choices have no answer."""
+    refused = any(
+        choice.get("finish_reason") == "content_filter"
+        or choice["message"].get("refusal")
+        or _REFUSAL.match(_text(choice))
+        for choice in choices
+    )
+    return "refused" if refused else "unparsable"
+
+
+def _retry_after(value: str) -> float:
+    """Seconds of a ``Retry-After`` header, a number or a date; 0 for anything else."""
+    if re.fullmatch(r"\d+(\.\d*)?", value):
+        return float(value)
+    try:
+        return parsedate_to_datetime(value).timestamp() - time.time()
+    except ValueError:
+        return 0.0
+
+
+def fitting(text: str, options: Sequence[str]) -> list[int]:
+    """Options that a text begins, or else the longest one that begins the text."""
+    text = text.lstrip(" \n\t\"'*([")
+    begun = [k for k, option in enumerate(options) if option.startswith(text)]
+    ended = [k for k, option in enumerate(options) if re.match(rf"{re.escape(option)}(?!\w)", text)]
+    return begun or sorted(ended, key=lambda k: len(options[k]))[-1:]
+
+
+def along_path(steps: Sequence[Step], options: Sequence[str]) -> Floats | None:
+    """Probabilities (n,) of options by the tokens of a reply and the alternatives to each; None if they show no option.
+
+    An alternative counts for the options that it leads to. An option without any gets the least probability listed.
+    """
+    mass, text, reached, least = np.zeros(len(options)), "", 1.0, 1.0
+    for step in steps:
+        own, found = step["token"], fitting(text + step["token"], options)
+        listed = {
+            one["token"]: float(np.exp(one["logprob"])) for one in (*(step.get("top_logprobs") or ()), step)
+        }
+        least = min(least, reached * min(listed.values()))
+        for token, p in listed.items():
+            reaches = fitting(text + token, options)
+            if token != own and len(reaches) < len(options):
+                mass[reaches] += reached * p / max(len(reaches), 1)
+        text, reached = text + own, reached * listed[own]
+        if len(found) < 2:
+            break
+    found = [k for k in found if options[k] == text.strip()] or found
+    if len(found) < len(options):
+        mass[found] += reached / max(len(found), 1)
+    if not mass.any():
+        return None
+    mass = np.where(mass > 0, mass, min(least, mass[mass > 0].min()))
+    return mass / mass.sum()
+
+
+def named_option(text: str, options: Sequence[str]) -> int | None:
+    """The option that a text begins with, or else the only one that it has as a word; None if there is none."""
+    found = fitting(text, options) if text else []
+    if len(found) != 1:
+        found = [
+            k for k, option in enumerate(options) if re.search(rf"(?<!\w){re.escape(option)}(?!\w)", text)
+        ]
+    return found[0] if len(found) == 1 else None

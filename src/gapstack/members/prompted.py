@@ -1,0 +1,211 @@
+"""Prompted: a language model is asked who the pronoun refers to, and its answer is calibrated.
+
+Each row is asked twice, with A first and with B first, since models prefer a position; the probabilities of both are
+averaged. Log-probabilities of the options are used where the model gives them, otherwise samples. A multinomial
+logistic regression over the three log-probabilities, equivariant to swapping A and B, calibrates them on training rows.
+
+A language model may have seen every public test set, so that is presumed (:attr:`Prompted.contaminated_by`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from gapstack.data import Corpus, Example, Label, Span
+from gapstack.data.contamination import PRESUMED
+from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.errors import MemberError
+from gapstack.members.estimators import SwapEquivariantLogistic
+from gapstack.members.language_models import AnsweringModel, CausalModel, Reply
+from gapstack.members.member import Member, State, each_once
+from gapstack.members.model_servers import Asking, Limits, ModelServer, is_address
+from gapstack.members.prompts import Prompt
+from gapstack.progress import print_note
+from gapstack.settings import Count, Natural, NonNegative, Positive, Seed
+from gapstack.types import Floats, Probabilities
+
+PREFIX = "prompted:"
+"""Begins the name of a language model that is loaded without having been fitted: ``prompted:Qwen/Qwen3-8B``."""
+_PRESUMED = tuple(f"{family}{PRESUMED}" for family in ("gap", "winogender", "winobias"))
+_MIRROR = (1, 0, 2)
+_FLOOR, _CHARACTERS_PER_TOKEN = 1e-9, 4
+
+
+class Prompted(Member):
+    """A language model that is asked who the pronoun refers to.
+
+    Every reply is stored in the cache by model, question and options, and never asked for again. Rows whose replies
+    were all refused or unparsable get equal probabilities before calibration.
+    """
+
+    model: str = "Qwen/Qwen3-8B"
+    """A decoder of transformers (folder or hub name), or the address of one behind an OpenAI-compatible server,
+    ``http://host/v1#name``."""
+    template: str = "letters"
+    """Prompt: ``letters`` (options A, B and C), ``names`` (the names themselves), or a template file (.j2)."""
+    title: bool = False
+    """Show the title of the row's page."""
+    examples: Natural = 0
+    """Training rows that are shown with their answers."""
+    calibration_rows: Natural = 400
+    """Most training rows to calibrate on; 0: use the model's probabilities as they are."""
+    logprobs: bool = True
+    """Use log-probabilities where a server gives them; otherwise, samples."""
+    samples: Count = 5
+    """Samples of a reply without log-probabilities."""
+    max_tokens: Count = 16
+    """Most tokens of a server's reply; a model that thinks before it answers needs hundreds."""
+    request: Mapping[str, Any] | None = None
+    """Fields of a server's requests to add, to change, or (None) to leave out."""
+    price: Sequence[NonNegative] = ()
+    """Prices of a million prompt tokens and of a million reply tokens."""
+    budget: Positive | None = None
+    """The most that all stored replies of a server's model with these settings may cost: money with ``price``, else
+    tokens. A request that might exceed it is not sent."""
+    concurrency: Count = 8
+    """Requests that a server gets at once."""
+    timeout: Positive = 120.0
+    """Seconds to wait for a server's reply."""
+    key_variable: str = "GAPSTACK_API_KEY"
+    """Environment variable with the server's key, which is never stored or printed."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Data type of a local model; auto: bfloat16 where the device multiplies it in hardware."""
+    seed: Seed = 0
+    """Seed of the choice of examples and calibration rows."""
+
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
+        """Test sets of the training rows, and those that a language model is presumed to have seen."""
+        return each_once(super().contaminated_by, _PRESUMED)
+
+    @classmethod
+    def unfitted(cls, model: str) -> Self:
+        """A model with default settings that predicts without having seen a training row, and is not calibrated."""
+        member = cls(model=model)
+        member.examples_, member.regression_ = [], None
+        member.is_fitted_ = True
+        return member
+
+    def remark(self, corpus: Corpus) -> str:
+        """How many replies about a corpus were refused or unparsable, if any."""
+        return _problems(self._replies(corpus))
+
+    def cost(self, train: int, test: int, folds: int, characters: float) -> tuple[int, int, float]:
+        """Estimate requests, tokens and price of a cross-validation, given rows and their mean number of characters."""
+        # examples depend on the fold, so that each fold has prompts of its own
+        rows = train + (folds * (self.calibration_rows + test) if self.examples else test)
+        chat = Prompt(self.template).question(_SAMPLE).messages
+        fixed = sum(len(content) for _, content in chat) - len(_SAMPLE.text)
+        requests = 2 * rows
+        prompt = requests * (1 + self.examples) * (fixed + characters) / _CHARACTERS_PER_TOKEN
+        reply = requests * (self.max_tokens if self.logprobs else self.max_tokens * self.samples)
+        price = Limits(prices=tuple(self.price)).cost(prompt, reply) if self.price else 0.0
+        return requests, round(prompt + reply), price
+
+    def continuation(self, text: str, tokens: int) -> str:
+        """Continue a text, most probable tokens first."""
+        return self._model().continuation(text, tokens)
+
+    def losses(self, texts: Sequence[str]) -> Floats | None:
+        """Negative log-likelihood of texts, (n,), in nats per character; None from a server."""
+        return self._model().losses(texts)
+
+    def _fit(self, corpus: Corpus) -> None:
+        labels = corpus.labels
+        order = np.random.default_rng(self.seed).permutation(len(corpus))
+        by_label = [order[labels[order] == label] for label in Label]
+        in_turn = [row for rows in zip_longest(*by_label) for row in rows if row is not None]
+        shown = in_turn[: self.examples]
+        self.examples_ = [corpus[int(row)] for row in shown]
+        rows = np.sort(order[~np.isin(order, shown)][: self.calibration_rows])
+        self.regression_: SwapEquivariantLogistic | None = None
+        if self.calibration_rows:
+            if not len(rows):
+                raise MemberError(f"no row of {len(corpus)} is left to calibrate on; give fewer examples")
+            features = np.log(np.clip(self._probabilities(corpus.take(rows)), _FLOOR, None))
+            self.regression_ = SwapEquivariantLogistic(_MIRROR).fit(features, labels[rows])
+
+    def _prepare(self, corpus: Corpus) -> None:
+        if self._is_fitted or not self.examples:  # else the examples depend on the fold
+            self._replies(corpus)
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        probabilities = self._probabilities(corpus)
+        if self.regression_ is None:
+            return probabilities
+        return self.regression_.predict_proba(np.log(np.clip(probabilities, _FLOOR, None)))
+
+    def _probabilities(self, corpus: Corpus) -> Floats:
+        """Mean of both orders' probabilities (n, 3), before calibration."""
+        replies = self._replies(corpus)
+        result = np.full((len(corpus), len(Label)), 1 / 3)
+        for row, (a_first, b_first) in enumerate(replies):
+            found = [
+                one for one in (a_first.probabilities, _swapped(b_first.probabilities)) if one is not None
+            ]
+            if found:
+                result[row] = np.clip(np.mean(found, axis=0), _FLOOR, None)
+        if problems := _problems(replies):
+            print_note(f"{self.model} {problems}", "yellow")
+        return result
+
+    def _replies(self, corpus: Corpus) -> list[tuple[Reply, Reply]]:
+        """Replies with A first and with B first."""
+        prompt = Prompt(self.template, title=self.title)
+        shown = getattr(self, "examples_", ())
+        questions = [question for row in corpus for question in prompt.questions(row, shown)]
+        replies = self._model().answer(questions)
+        return list(zip(replies[::2], replies[1::2], strict=True))
+
+    def _model(self) -> AnsweringModel:
+        if not is_address(self.model):
+            return _local_model(load_encoder(self.model), self.precision)
+        asking = Asking(self.logprobs, self.samples, self.max_tokens, json.dumps(dict(self.request or {})))
+        limits = Limits(self.key_variable, self.concurrency, self.timeout, self.budget, tuple(self.price))
+        return _server(self.model, asking, limits)
+
+    def _state(self) -> State:
+        state = State(values={"examples": [asdict(row) for row in self.examples_]})
+        return state if self.regression_ is None else self.regression_.added_to(state)
+
+    def _restore(self, state: State) -> None:
+        self.examples_ = [_from_json(values) for values in state.values["examples"]]
+        self.regression_ = None
+        if state.arrays:
+            self.regression_ = SwapEquivariantLogistic(_MIRROR)
+            self.regression_.taken_from(state)
+
+
+@lru_cache(maxsize=1)
+def _local_model(files: Encoder, precision: str) -> CausalModel:
+    return CausalModel(files, precision)
+
+
+_server = lru_cache(maxsize=8)(ModelServer)
+_SAMPLE = Example.from_text("Kate told Mary that she should leave.", "she", "Kate", "Mary")
+
+
+def _swapped(probabilities: Floats | None) -> Floats | None:
+    return None if probabilities is None else probabilities[list(_MIRROR)]
+
+
+def _problems(replies: Sequence[tuple[Reply, Reply]]) -> str:
+    """How many replies were refused or unparsable, in words; empty if none."""
+    counts = Counter(reply.problem for pair in replies for reply in pair if reply.problem)
+    words = [
+        f"{count:,} of {2 * len(replies):,} replies {problem}" for problem, count in sorted(counts.items())
+    ]
+    return f"had {', '.join(words)}" if words else ""
+
+
+def _from_json(values: Mapping[str, Any]) -> Example:
+    spans = {name: Span(*values[name]) for name in ("pronoun", "a", "b")}
+    return Example(**{**values, **spans, "label": Label(values["label"])})
