@@ -50,7 +50,7 @@ def _short_delays(monkeypatch):
 def naive(model: CausalModel, question: ChatQuestion) -> list[float]:
     """Log-probabilities of the options, one pass each, nothing shared, nothing padded."""
     result = []
-    for ids, start in model._continuations(question):
+    for ids, start, _ in model._inputs(question, 0):
         with torch.inference_mode():
             log_p = model.model(input_ids=torch.tensor([ids])).logits[0].double().log_softmax(-1)
         result.append(sum(float(log_p[k - 1, ids[k]]) for k in range(start, len(ids))))

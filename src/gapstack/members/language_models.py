@@ -11,23 +11,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from filelock import FileLock
 from scipy.special import logsumexp, softmax
+from torch import Tensor
 
 from gapstack.cache import Memory, intact_files, store
-from gapstack.encoding.encoders import Encoder, quiet
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.passes import PieceLimit, forward_budget, in_passes
 from gapstack.errors import MemberError
 from gapstack.files import cache_root, fingerprint
-from gapstack.processes import fastest_dtype
 from gapstack.progress import progress
-from gapstack.training.devices import default_budget, processes
-from gapstack.types import Floats
+from gapstack.training.devices import compute_dtype, processes
+from gapstack.types import Floats, Ints
 
 Messages = tuple[tuple[str, str], ...]
 """A chat: role (``user`` or ``assistant``) and content of each message."""
@@ -127,36 +129,22 @@ class CausalModel(AnsweringModel):
     """
 
     def __init__(self, files: Encoder, precision: str = "auto"):
-        self.files = files
-        self.device = processes().device
-        self.dtype = fastest_dtype(self.device) if precision == "auto" else getattr(torch, precision)
+        self.files, self.device = files, processes().device
+        self.dtype = compute_dtype(precision, self.device, files)
         super().__init__(Path(files.name).name, f"{files.fingerprint} {self.dtype}")
 
     @cached_property
     def model(self) -> Any:
-        """The model, in evaluation mode on its device."""
+        """The model, in evaluation mode on its device; MemberError if the files lack weights."""
         from transformers import AutoModelForCausalLM
 
-        with quiet():
-            model, report = AutoModelForCausalLM.from_pretrained(
-                self.files.folder,
-                use_safetensors=True,
-                trust_remote_code=False,
-                dtype=self.dtype,
-                output_loading_info=True,
-            )
-        if missing := sorted(report["missing_keys"]):
-            raise MemberError(
-                f"{self.name} is not a language model: its weights lack {', '.join(missing[:3])}"
-            )
-        return model.to(self.device).eval()
+        return self.files.load_with(AutoModelForCausalLM, dtype=self.dtype).to(self.device).eval()
 
     def losses(self, texts: Sequence[str]) -> Floats:
         """Negative log-likelihood of each text, (n,), in nats per character."""
-        inputs = [(self.files.tokenizer(text)["input_ids"], 1, row) for row, text in enumerate(texts)]
+        inputs = [Input(self.files.tokenizer(text)["input_ids"], 1, row) for row, text in enumerate(texts)]
         result = np.empty(len(texts))
-        vocabulary = self.model.config.get_text_config().vocab_size
-        for row, log_p in self._log_probabilities(inputs, _MOST_LOGITS // vocabulary):
+        for row, log_p in self._log_probabilities(inputs, _MOST_LOGITS // self.files.config.vocab_size):
             result[row] = -log_p / len(texts[row])
         return result
 
@@ -165,21 +153,16 @@ class CausalModel(AnsweringModel):
         given = self.files.tokenizer(text, return_tensors="pt", return_token_type_ids=False).to(self.device)
         with torch.inference_mode():
             whole = self.model.generate(**given, max_new_tokens=tokens, do_sample=False)
-        return str(
-            self.files.tokenizer.decode(whole[0, given["input_ids"].shape[1] :], skip_special_tokens=True)
-        )
+        new = whole[0, given["input_ids"].shape[1] :]
+        return str(self.files.tokenizer.decode(new, skip_special_tokens=True))
 
     def _ask(self, questions: Sequence[ChatQuestion]) -> Iterator[ChatQuestion]:
-        inputs = [
-            (ids, start, (number, option))
-            for number, question in enumerate(questions)
-            for option, (ids, start) in enumerate(self._continuations(question))
-        ]
+        inputs = [one for number, question in enumerate(questions) for one in self._inputs(question, number)]
         found = [dict[int, float]() for _ in questions]
         for (number, option), log_p in self._log_probabilities(inputs):
             found[number][option] = log_p
             if len(found[number]) == len(questions[number].options):
-                values = [found[number][k] for k in range(len(found[number]))]
+                values = [log_p for _, log_p in sorted(found[number].items())]
                 self.keep(questions[number], 0, {"log_probabilities": values})
                 yield questions[number]
 
@@ -192,54 +175,52 @@ class CausalModel(AnsweringModel):
                 log_p[k] += np.log(max(rest, 1e-9))
         return Reply(softmax(log_p))
 
-    def _continuations(self, question: ChatQuestion) -> list[tuple[list[int], int]]:
-        """Token ids of the chat with each option, and the position of the first that differs between options."""
-        tokenizer = self.files.tokenizer
+    def _inputs(self, question: ChatQuestion, number: int) -> list[Input]:
+        """The chat with each option, as tokens."""
+        tokenizer, config = self.files.tokenizer, self.files.config
         if has_template := tokenizer.chat_template is not None:
             chat = [{"role": role, "content": content} for role, content in question.messages]
             text = tokenizer.apply_chat_template(
                 chat, tokenize=False, add_generation_prompt=True, enable_thinking=False
             )
         else:
-            text = "".join(
-                f" {content}\n\n" if role == "assistant" else f"{content}\nAnswer:"
-                for role, content in question.messages
-            )
+            forms = {"user": "{}\nAnswer:", "assistant": " {}\n\n"}
+            text = "".join(forms[role].format(content) for role, content in question.messages)
         space = "" if has_template else " "
         written = [text, *(f"{text}{space}{option}" for option in question.options)]
         ids = tokenizer(written, add_special_tokens=not has_template)["input_ids"]
+        longest, most = max(map(len, ids)), getattr(config, "max_position_embeddings", None)
+        if most and longest > most:
+            raise MemberError(f"a prompt has {longest:,} tokens, and {self.name} takes {most:,}")
         start = _shared_start(ids)
-        most = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
-        if most and max(map(len, ids)) > most:
-            raise MemberError(f"a prompt has {max(map(len, ids)):,} tokens, and {self.name} takes {most:,}")
-        return [(own, start) for own in ids[1:]]
+        return [Input(own, start, (number, option)) for option, own in enumerate(ids[1:])]
 
     def _log_probabilities(
-        self, inputs: Sequence[tuple[list[int], int, Any]], budget: int | None = None
+        self, inputs: Sequence[Input], budget: int | None = None
     ) -> Iterator[tuple[Any, float]]:
-        """Log-probability of the tokens from each input's start on, with the input's mark, batch by batch."""
+        """Log-probability of the tokens from each input's start on, with the input's mark, pass by pass."""
         if not inputs:
             return
-        shared = _shared_start([ids[: start - 1] for ids, start, _ in inputs])
+        shared = _shared_start([one.ids[: one.start - 1] for one in inputs])
+        limit = PieceLimit(
+            budget or forward_budget(self.device, self.files.config), "another precision or a shorter prompt"
+        )
         with torch.inference_mode():
             is_long = shared >= _SHORTEST_PREFIX and len(inputs) > 1
-            cache = self._cache_of(inputs[0][0][:shared]) if is_long else None
+            cache = self._cache_of(inputs[0].ids[:shared]) if is_long else None
             skip = 0 if cache is None else shared
-            # options of one token share their input
-            by_input: dict[tuple[int, ...], list[int]] = {}
-            for number, (ids, _, _) in enumerate(inputs):
-                by_input.setdefault(tuple(ids[skip:-1]), []).append(number)
-            for batch in _batches(list(by_input), skip, budget or default_budget(self.device)):
-                numbers = [number for given in batch for number in by_input[given]]
-                first = min(inputs[number][1] for number in numbers) - 1 - skip
-                logits = self._logits(batch, cache, first)
-                for row, given in enumerate(batch):
-                    for number in by_input[given]:
-                        ids, start, mark = inputs[number]
-                        steps = logits[row, start - 1 - skip - first : len(given) - first]
-                        target = torch.tensor(ids[start:], device=steps.device)
-                        log_p = steps.float().log_softmax(-1).gather(1, target[:, None]).double().sum()
-                        yield mark, float(log_p)
+            # options of one token share their text
+            by_text: dict[tuple[int, ...], list[Input]] = {}
+            for one in inputs:
+                by_text.setdefault(tuple(one.ids[skip:-1]), []).append(one)
+            texts = sorted(by_text, key=len)
+            for _, similar in groupby(texts, key=lambda text: len(text) // _SPREAD):
+                group = [(text, by_text[text]) for text in similar]
+                lengths = np.array([skip + len(text) for text, _ in group])
+                load = partial(_rows, group)
+                for part, scores in in_passes(lengths, limit, load, partial(self._score, cache, skip)):
+                    for (_, owners), log_p in zip(_rows(group, part), scores, strict=True):
+                        yield from zip((owner.mark for owner in owners), log_p.tolist(), strict=True)
 
     def _cache_of(self, prefix: list[int]) -> Any:
         """Keys and values of the common beginning; None for models that keep another kind of state."""
@@ -247,22 +228,44 @@ class CausalModel(AnsweringModel):
 
         ids = torch.tensor([prefix], device=self.device)
         cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
-        is_plain = isinstance(cache, DynamicCache) and all(
-            isinstance(one, DynamicLayer) for one in cache.layers
-        )
-        return cache if is_plain else None
+        layers = cache.layers if isinstance(cache, DynamicCache) else [None]
+        return cache if all(isinstance(layer, DynamicLayer) for layer in layers) else None
 
-    def _logits(self, batch: Sequence[tuple[int, ...]], cache: Any, first: int) -> torch.Tensor:
-        """Logits (b, l - first, V) of inputs that continue the cache; padding on the right is never seen."""
-        longest = max(map(len, batch))
-        ids = torch.tensor([[*given, *[0] * (longest - len(given))] for given in batch], device=self.device)
+    def _score(
+        self, cache: Any, skip: int, _: Ints, rows: list[tuple[tuple[int, ...], list[Input]]]
+    ) -> list[Tensor]:
+        """Log-probabilities of each text's inputs; padding on the right is never seen."""
+        longest = max(len(text) for text, _ in rows)
+        first = min(one.start for _, owners in rows for one in owners) - 1 - skip
+        ids = torch.tensor([[*text, *[0] * (longest - len(text))] for text, _ in rows], device=self.device)
         options: dict[str, Any] = {"use_cache": False}
         if cache is not None:
             copy = deepcopy(cache)
-            copy.batch_repeat_interleave(len(batch))
+            copy.batch_repeat_interleave(len(rows))
             options = {"use_cache": True, "past_key_values": copy}
         kept = torch.arange(first, longest, device=self.device)
-        return self.model(input_ids=ids, logits_to_keep=kept, **options).logits
+        logits = self.model(input_ids=ids, logits_to_keep=kept, **options).logits
+        scores = []
+        for row, (text, owners) in enumerate(rows):
+            own = []
+            for one in owners:
+                log_p = logits[row, one.start - 1 - skip - first : len(text) - first].float().log_softmax(-1)
+                target = torch.tensor(one.ids[one.start :], device=self.device)
+                own.append(log_p.gather(1, target[:, None]).double().sum())
+            scores.append(torch.stack(own))
+        return scores
+
+
+class Input(NamedTuple):
+    """Token ids, the position of the first that counts, and what a caller knows them by."""
+
+    ids: list[int]
+    start: int
+    mark: Any
+
+
+def _rows(group: list[Any], part: Ints) -> list[Any]:
+    return [group[row] for row in part]
 
 
 def _shared_start(sequences: Sequence[list[int]]) -> int:
@@ -270,17 +273,3 @@ def _shared_start(sequences: Sequence[list[int]]) -> int:
     first, last = min(sequences), max(sequences)
     pairs = enumerate(zip(first, last, strict=False))
     return next((k for k, (one, other) in pairs if one != other), min(len(first), len(last)))
-
-
-def _batches(inputs: list[tuple[int, ...]], skip: int, budget: int) -> Iterator[list[tuple[int, ...]]]:
-    """Cut inputs, longest first, into batches of at most ``budget`` tokens each, their common beginning included."""
-    batch: list[tuple[int, ...]] = []
-    for given in sorted(inputs, key=len, reverse=True):
-        if batch and (
-            (len(batch) + 1) * (skip + len(batch[0])) > budget or len(batch[0]) - len(given) > _SPREAD
-        ):
-            yield batch
-            batch = []
-        batch.append(given)
-    if batch:
-        yield batch

@@ -76,8 +76,8 @@ class Prompted(Member):
     """Seconds to wait for a server's reply."""
     key_variable: str = "GAPSTACK_API_KEY"
     """Environment variable with the server's key, which is never stored or printed."""
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Data type of a local model; auto: bfloat16 where the device multiplies it in hardware."""
+    precision: Literal["auto", "float32", "bf16", "fp16"] = "auto"
+    """Data type of a local model; auto: bf16 where the device multiplies it in hardware."""
     seed: Seed = 0
     """Seed of the choice of examples and calibration rows."""
 
