@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from gapstack.cache import forget_all
 from gapstack.data import Corpus, sources
 from gapstack.data.gap_files import read_gap
+from gapstack.encoding import activations
 from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import Encoder, load_encoder, quiet
 from gapstack.encoding.pieces import align
@@ -52,7 +52,7 @@ def ours(corpus: Corpus, encoder: Encoder, layers: list[int], attention_layers: 
     """The same from an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         os.environ["GAPSTACK_CACHE"] = cache
-        forget_all()  # what was asked for before
+        activations._latest.forget()  # what was asked for before
         return span_activations(corpus, encoder, layers, attention_layers)
 
 

@@ -157,33 +157,12 @@ def row_key(example: Any, *more: Hashable) -> tuple[Hashable, ...]:
     return (example.text, example.pronoun, example.a, example.b, example.url, *more)
 
 
-_clear_functions: list[Callable[[], None]] = []
-
-
-def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """:func:`functools.lru_cache` that :func:`forget_all` clears."""
-
-    def decorate(function: Callable[..., Value]) -> Callable[..., Value]:
-        caching: Any = lru_cache(maxsize=most)(function)
-        _clear_functions.append(caching.cache_clear)
-        return caching  # type: ignore[no-any-return]
-
-    return decorate
-
-
-def forget_all() -> None:
-    """Clear every :class:`Memory` and :func:`remembered` function; for readers of endless text."""
-    for clear in _clear_functions:
-        clear()
-
-
 class Memory(Generic[Value]):
     """At most ``most`` values by key in memory; least recently used ones are evicted first."""
 
     def __init__(self, most: int):
         self._most = most
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
-        _clear_functions.append(self.forget)
 
     def fetch(self, keys: Sequence[Hashable], compute: Callable[[list[int]], Iterable[Value]]) -> list[Value]:
         """Value of each key; ``compute`` is called at most once, with the positions of distinct missing keys."""

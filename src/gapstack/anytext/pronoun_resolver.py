@@ -16,7 +16,6 @@ from gapstack.anytext.coupling import Question, couple, question
 from gapstack.anytext.people import common_first_names, full_name, names, people
 from gapstack.anytext.reasons import reasons
 from gapstack.anytext.windows import SEEN, WORDS, Window, pronouns, windows
-from gapstack.cache import forget_all
 from gapstack.data import Corpus, Span
 from gapstack.data.example import GENDER_BY_FORM, occurrences
 from gapstack.errors import DataError, MemberError
@@ -180,7 +179,6 @@ class PronounResolver(AnyTextResolver):
             corpus = Corpus(rows, name="text")
             self.predictor.prepare(corpus)
             shares = iter(self.predictor.predict_proba(corpus))
-            forget_all()
         return [
             [self._answer(window, one, np.array(list(islice(shares, len(one.rows))))) for one in of_window]
             for (_, window), of_window in zip(work, questions, strict=True)

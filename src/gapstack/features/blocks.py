@@ -93,7 +93,7 @@ def needs_parses(block: str) -> bool:
     return bool(getattr(BLOCKS[block], "needs_parses", False))
 
 
-_CACHE_SIZE = 100_000  # rows of a block: about 40 MB for a short one, 150 MB for the longest
+_CACHE_SIZE = 20_000  # rows of a block: about 8 MB for a short one, 30 MB for the longest
 
 
 class ParseFeatures:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from math import log1p, nan
 
 import numpy as np
 
-from gapstack.cache import remembered
 from gapstack.data import Corpus, Example, Gender
 from gapstack.data.example import GENDER_BY_FORM
 from gapstack.features.blocks import Features, Values
@@ -269,7 +269,7 @@ SHARED: dict[str, Callable[[SurfaceRow], float]] = {
 }
 
 
-@remembered(32768)
+@lru_cache(maxsize=32768)
 def _values(example: Example) -> Values:
     row = SurfaceRow(example)
     candidates = [[float(feature(c)) for feature in CANDIDATE.values()] for c in (row.a, row.b)]

@@ -19,7 +19,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import shlex
@@ -77,24 +76,14 @@ def run_names() -> list[str]:
 def find_run(name: str) -> tuple[RunFolder, str] | None:
     """Find a run and its member ("" for all of it) by name; None if there is none.
 
-    The name is ``RUN`` or ``RUN:MEMBER``, where a run is given by its folder or by its name in :func:`home`; or the
-    label of a member that one run there has. Raises DataError if several have it.
+    The name is ``RUN`` or ``RUN:MEMBER``, where a run is given by its folder or by its name in :func:`home`.
     """
     run, _, member = name.rpartition(":")
     for run_name, label in ((name, ""), (run, member)):
         for place in (Path(run_name), home() / "models" / run_name) if run_name else ():
             if RunFolder(place).exists:
                 return RunFolder(place), label
-    if Path(name).name != name:
-        return None
-    having = sorted(path.parents[1] for path in home().glob(f"models/*/members/{glob.escape(name)}"))
-    having = [place for place in having if RunFolder(place).exists]
-    if len(having) > 1:
-        raise DataError(
-            f"{len(having)} runs have a member {name!r}",
-            expected=f"one of {', '.join(f'{place.name}:{name}' for place in having)}",
-        )
-    return (RunFolder(having[0]), name) if having else None
+    return None
 
 
 def language_model(name: str) -> str | None:

@@ -13,7 +13,6 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
-from gapstack.cache import remembered
 from gapstack.data import Span
 
 # A letter is a word character (possibly with a decomposed accent) or GAP's asterisk; a lone asterisk is a mark, since
@@ -125,7 +124,7 @@ class Words:
         return lower not in _ABBREVIATIONS or is_word
 
 
-@remembered(32768)
+@lru_cache(maxsize=32768)
 def words(text: str) -> Words:
     """Split ``text`` into words (cached)."""
     return split(text)
