@@ -72,7 +72,7 @@ def test_commands_are_listed_in_groups():
     [
         ("run quickstrat", 'no recipe is called "quickstrat"; did you mean quickstart?'),
         ("run quickstart --folds 2", "recipe quickstart: folds: found 2"),
-        ("run quickstart --data nowhere", "nowhere, which does not exist"),
+        ("run quickstart --data nowhere", "data folder nowhere"),
         ("predict nothing --input pyproject.toml --output y", 'no run is called "nothing"; '),
         ("predict quickstart --input missing.tsv --output y", "no such file: missing.tsv"),
         ("compare missing.csv", "no such file: missing.csv"),

@@ -171,7 +171,7 @@ def test_gold_is_found_by_the_ids(tmp_path, sample_test):
     with_gold = gap("score", tmp_path / "mine.csv", "--gold", tmp_path / "gap-test.tsv", "--json")
     found = gap("score", tmp_path / "mine.csv", "--data", tmp_path, "--json")
     assert json.loads(found) == json.loads(with_gold)
-    assert "--gold" in refused("score", tmp_path / "other.csv", "--data", tmp_path)
+    assert "gold=ROWS" in refused("score", tmp_path / "other.csv", "--data", tmp_path)
 
 
 def test_a_missing_file_is_named_with_the_closest_one(tmp_path):

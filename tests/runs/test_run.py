@@ -133,13 +133,12 @@ def test_a_stack_is_contaminated_by_what_any_of_its_members_is(
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A home with two runs: `one` has prior and url, `two` has url and a member called `one`."""
+    """A home with the runs `one` and `two`."""
     monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
-    for name, members in {"one": ("prior", "url"), "two": ("url", "one")}.items():
-        for member in members:
-            (tmp_path / "models" / name / "members" / member).mkdir(parents=True)
-        (tmp_path / "models" / name / "run.json").write_text("{}")
-    (tmp_path / "models" / "no-run" / "members" / "lonely").mkdir(parents=True)
+    for name in ("one", "two", "no-run"):
+        (tmp_path / "models" / name).mkdir(parents=True)
+        if name != "no-run":
+            (tmp_path / "models" / name / "run.json").write_text("{}")
     return tmp_path
 
 
@@ -149,17 +148,14 @@ def home(tmp_path, monkeypatch):
         ("one", ("one", "")),
         ("two", ("two", "")),
         ("two:stack", ("two", "stack")),
-        ("prior", ("one", "prior")),
         ("{home}/models/two", ("two", "")),
         ("{home}/models/two:one", ("two", "one")),
-        *((name, None) for name in ("three", "three:url", "lonely", "members/prior", "pri*", "")),
+        *((name, None) for name in ("three", "three:url", "no-run", "prior", "")),
     ],
 )
-def test_runs_are_found_by_name_or_folder_and_members_after_a_colon_or_alone(home, name, expected):
+def test_runs_are_found_by_name_or_folder_and_members_after_a_colon(home, name, expected):
     found = find_run(name.format(home=home))
     assert (found and (found[0].root.name, found[1])) == expected
-    with pytest.raises(DataError, match="one:url, two:url"):
-        find_run("url")
 
 
 def probert(encoder) -> Recipe:
