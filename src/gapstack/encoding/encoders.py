@@ -15,8 +15,6 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from gapstack.encoding.encoder_files import EMBEDDED, embedded_folder, folder_of, is_available, is_embedded
 from gapstack.encoding.states import is_causal, layers_of
 from gapstack.errors import DataError, MemberError, Place, first_line
@@ -51,6 +49,8 @@ def quiet() -> Iterator[None]:
 @contextmanager
 def _loading(name: str, what: str) -> Iterator[None]:
     """Silence transformers, and make its errors one MemberError."""
+    import torch  # half the time and space of an installation, which rules and trees do without
+
     try:
         with quiet():
             yield
@@ -171,7 +171,7 @@ class Encoder:
         with _loading(self.name, "model"):
             model, report = loader.from_pretrained(
                 self.folder,
-                **{"dtype": torch.float32, **options},
+                **{"dtype": "float32", **options},
                 use_safetensors=True,
                 trust_remote_code=False,
                 output_loading_info=True,
@@ -322,6 +322,7 @@ def _known_size(name: str) -> EncoderSize | None:
 
 def _size(config: Any) -> EncoderSize:
     """Count the parameters of a model without weights."""
+    import torch
     from transformers import AutoModel
 
     with torch.device("meta"):

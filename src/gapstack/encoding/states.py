@@ -11,12 +11,13 @@ import inspect
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any
 
 from gapstack.errors import MemberError
+
+if TYPE_CHECKING:  # encoders are looked up without torch
+    import torch
+    from torch import Tensor, nn
 
 # encoder.layer.3 (BERT), transformer.layer.3 (DistilBERT), layers.3 (ModernBERT), h.3 (GPT-2), block.3 (T5),
 # albert_layer_groups.0 (ALBERT)
@@ -50,6 +51,8 @@ def read_states(
 
     Raises MemberError if the model does not return the layers or the attention that are asked for.
     """
+    import torch
+
     config: Any = model.config
     length = ids.shape[1]
     inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": None if keep is None else keep.long()}
@@ -81,6 +84,8 @@ def read_states(
 
 def dtype_for(config: Any, dtype: torch.dtype) -> torch.dtype:
     """``dtype``, or float32 for a model that computes in nothing else."""
+    import torch
+
     return torch.float32 if getattr(config, "model_type", None) in _FLOAT32_ONLY else dtype
 
 
