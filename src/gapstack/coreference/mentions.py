@@ -330,6 +330,8 @@ def _name(
     if (start > first and _describes(doc[start - 1], lexicon)) or _follows_title(doc[start]):
         begin = min(begin, start - 1)
         sign = sign or lexicon.noun_gender(doc[start - 1].text.lower().rstrip("."))
+    if begin < start and begin > first and doc[begin - 1].text.lower() in BEFORE_TITLES:
+        begin -= 1  # "Prime Minister"
     article = begin > first and doc[begin - 1].text.lower() == "the"
     if begin < start and begin > first and doc[begin - 1].dep_ in ("det", "nmod:poss"):
         begin -= 1
