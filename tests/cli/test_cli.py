@@ -59,6 +59,36 @@ def test_help_has_examples_that_the_command_takes_and_no_python_types(words):
     assert not re.search(r"<(bool|int|float|str|list|path|file)", text, re.IGNORECASE)
 
 
+WITHOUT_EXTRAS = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("accelerate", "huggingface_hub", "pyarrow", "torch", "transformers"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+from gapstack.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "printed"),
+    [
+        (("ask", "Kate told Mary that she should leave."), 0, "she at 20: Kate"),
+        (("run", "quickstart", "--data", "sample"), 2, "pip install 'gapstack[train]'"),
+    ],
+    ids=["ask", "run"],
+)
+def test_texts_are_answered_without_the_libraries_for_training(arguments, status, printed):
+    command = [sys.executable, "-c", WITHOUT_EXTRAS, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert printed in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_commands_are_listed_in_groups():
     text = gap("-h")
     groups = ["Ask about any text", "Run and predict", "Score and compare", "Audit", "Data", "Papers"]

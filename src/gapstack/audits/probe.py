@@ -7,6 +7,7 @@ probable than the same text with other names, or than new texts of the same kind
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from gapstack.data.augment import anonymise_names, augmented
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.errors import MemberError
 from gapstack.members.member import Predictor
-from gapstack.members.prompted import Prompted
 from gapstack.progress import progress
+
+if TYPE_CHECKING:
+    from gapstack.members.prompted import Prompted
 
 ROWS = 100
 """Rows of each kind that are probed."""
@@ -37,6 +40,8 @@ def probe_table(
 
     MemberError if there is no language model among the systems.
     """
+    from gapstack.members.prompted import Prompted  # imports torch, which other audits do without
+
     models = {label: system for label, system in systems.items() if isinstance(system, Prompted)}
     if not models:
         raise MemberError(

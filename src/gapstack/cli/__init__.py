@@ -14,7 +14,7 @@ import typer
 
 from gapstack.cli import ask, audit, catalogue, data, hub, papers, runs, score
 from gapstack.cli.common import Command, Group, shown_log, standard_streams
-from gapstack.errors import GapstackError, printable
+from gapstack.errors import GapstackError, printable, without_extra
 from gapstack.processes import raise_gc_threshold
 
 _INTERRUPTED = 130
@@ -105,6 +105,9 @@ def _line(error: Exception) -> str | None:
     match error:
         case GapstackError():
             return _ARGUMENT.sub(_as_option, str(error))
+        case ModuleNotFoundError():
+            missing = without_extra(error)
+            return None if missing is None else str(missing)
         case MemoryError():
             return "out of memory; finished work is kept. Use fewer rows or workers"
         case RecursionError():
