@@ -110,7 +110,7 @@ def test_real_names_are_paired_and_keep_spans_on_development(gap_splits, gap_fol
 
 
 def test_bad_name_lists_are_refused_with_their_place(tmp_path):
-    with pytest.raises(DataNotFoundError, match="names"):
+    with pytest.raises(DataNotFoundError, match="data folder"):
         first_names(tmp_path / "nowhere")
     (tmp_path / "names").mkdir()
     file = tmp_path / "names" / "ssa_first_names_by_gender.csv.xz"
