@@ -8,8 +8,7 @@ from gapstack.data import Gender, Label, Span, read_gap, write_gap
 from gapstack.data.gender import known_first_names
 from gapstack.data.page_files import GoldClusters, Page, corpus_pages
 from gapstack.errors import DataError
-from gapstack.text.mining import RATIO, Mined, MinedRow, balanced, mine
-from gapstack.text.patterns import Pattern
+from gapstack.text.mining import RATIO, Mined, MinedRow, Pattern, balanced, mine
 from tests.trees import PARSER, corpus, example, keep, tree
 
 MET = "{}/p/nsubj/1 met/v/root/1 {}/p/obj/1 ././punct/1"
@@ -60,7 +59,7 @@ def test_gender_and_repeated_mentions_exclude_rows_and_ids_are_unique():
         mined(page(story("Ann", "Eve", "She")), page(story("Al", "Bo", "He")))
 
 
-def test_a_page_gives_so_many_rows_of_a_gender_the_rarer_patterns_first():
+def test_a_page_gives_so_many_rows_of_a_form_the_rarer_patterns_first():
     initial = (
         "When/o/mark/2 she/r/nsubj/2 left/v/advcl/5 ,/u/punct/2 Ann/p/nsubj/5 met/v/root/5 Ida/p/obj/5 ././punct/5",
         ["Ann", "Ida"],
@@ -68,13 +67,14 @@ def test_a_page_gives_so_many_rows_of_a_gender_the_rarer_patterns_first():
     some = page(
         *(story("Ann", other, "She") for other in ("Eve", "Lee", "Kay")), story("Al", "Bo", "He"), initial
     )
+    assert asked(mined(some)) == [("p-1", "He", "Al", "Bo"), ("p-2", "she", "Ann", "Ida")]
     found = mined(some, per_page=2)
     assert asked(found) == [
         ("p-1", "She", "Ann", "Eve"),
         ("p-2", "He", "Al", "Bo"),
         ("p-3", "she", "Ann", "Ida"),
     ]
-    assert found.left_out["the page has enough rows of the gender"] == 2
+    assert found.left_out["the page has enough rows of the pronoun form"] == 2
     assert len(mined(some, per_page=0).rows) == 5
 
 

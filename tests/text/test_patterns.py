@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gapstack.data import Gender, Label, Span
 from gapstack.data.example import Example
 from gapstack.text.grammar import parse_of
-from gapstack.text.patterns import Pattern, contexts, pattern_of, person_names
+from gapstack.text.mining import Pattern, contexts, pattern_of, person_names
 from tests.trees import tree
 
 ANN_MET_BO = "Ann/p/nsubj/1 met/v/root/1 Bo/p/obj/1 ././punct/1"

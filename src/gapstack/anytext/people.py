@@ -16,7 +16,7 @@ from pathlib import Path
 from gapstack.data import Gender, Span
 from gapstack.data.gender import gender_of_name
 from gapstack.text.grammar import Parse, PartOfSpeech
-from gapstack.text.patterns import is_word
+from gapstack.text.mining import is_word
 from gapstack.text.words import distinctive_tokens, same_token
 
 FIRST_NAMES = Path(__file__).with_name("first_names.tsv")

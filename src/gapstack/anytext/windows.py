@@ -18,7 +18,7 @@ from itertools import accumulate
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Gender
 from gapstack.data.page_files import WRAPPED
-from gapstack.text.patterns import FORMS
+from gapstack.text.mining import FORMS
 from gapstack.text.words import split
 
 SEEN = FORMS

@@ -50,7 +50,9 @@ def mine_command(
     ),
     corpus: list[GoldCorpus] | None = Option(None, help="Not files, but a corpus with clusters, for labels."),
     balance: bool = Option(True, "--balance/--all", help="Equal genders and patterns 6:1:1, or all rows."),
-    per_page: int = Option(3, min=0, help="Rows of a gender from a page at most; 0: all."),
+    per_page: int = Option(
+        1, min=0, help="Rows of a pronoun form (he, him, ...) from a page at most; 0: all."
+    ),
     words: int = Option(100, min=1, help="Tokens of a snippet at most."),
     seed: int = Option(0, help="Seed of the choice of balanced rows."),
     parser: common.ParserOption = None,

@@ -13,8 +13,8 @@ from gapstack.data import Corpus, Example, Gender, Label, Span
 from gapstack.data.gender import gender_of_name, known_first_names
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.text.grammar import Parse
+from gapstack.text.mining import Pattern, contexts, is_initial, pattern_of
 from gapstack.text.parses import parses
-from gapstack.text.patterns import Pattern, contexts, is_initial, pattern_of
 from gapstack.text.words import page_title, shared_tokens
 
 _ORDER = {

@@ -140,7 +140,7 @@ def scores_table(systems: Sequence[Mapping[str, Any]], title: str, note: str) ->
             rows.append(("- no published figure", {}))
     caption = (
         "Lines with a figure's author are what the papers report, and on what; their labels are the official ones, or "
-        "unknown, unless a name is given; those of stage 2 are not public. * a note, from the team's own paper, "
+        "unknown, unless a name is given; those of stage 2 are not used here. * a note, from the team's own paper, "
         "README, poster, notebook or probabilities, as are F1 and bias on stage 2. Seconds: features and all folds; "
         "learned: numbers that one fold's fit learned and keeps as arrays."
     )

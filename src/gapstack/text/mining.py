@@ -1,39 +1,187 @@
-"""GAP's extraction of rows from running text (Webster et al. 2018, section 3.1) as a tool.
+"""GAP's extraction of rows from running text (Webster et al. 2018, section 3.1), on dependency parses.
 
-Of the paper's constraints for diversity (table 2) two are implemented: at most three rows per page and gender, and
-:func:`balanced` genders and patterns (6:1:1). Gold clusters give labels where a page has them. The gender of a name
-comes from titles, first names, and the same family name elsewhere on the page; of unknown gender, it may be either's.
+============ ==================== ======================================================================================
+FinalPro     name, name, pronoun  both names in one sentence, the pronoun in it or in the next
+MedialPro    name, pronoun, name  the first name in the sentence before the pronoun's, the second in the pronoun's
+InitialPro   pronoun, name, name  all in one sentence
+============ ==================== ======================================================================================
+
+In MedialPro and InitialPro the pronoun stands in an initial subordinate clause, or is a possessive in an initial
+prepositional phrase. Pronouns are singular, gendered and not reflexive; the two names have heads of their own, and
+there is no intruder: no third name of a person who may have the pronoun's gender between the mentions. The gender of a
+name comes from titles, first names, and the same family name elsewhere on the page; of unknown gender, it may be
+either's.
+
+Of the paper's constraints for diversity (table 2) three are implemented: one row per page and pronoun form, and
+:func:`balanced` genders and patterns (6:1:1). Gold clusters give labels where a page has them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from gapstack.data import Corpus, Example, Gender, Label, Span
+from gapstack.data.example import GENDER_BY_FORM
 from gapstack.data.extra.mined import with_shares
 from gapstack.data.gender import gender_of_name
 from gapstack.data.page_files import GoldClusters, Page
 from gapstack.errors import DataError
 from gapstack.progress import progress
-from gapstack.text.grammar import Parse
+from gapstack.text.grammar import Parse, PartOfSpeech, Role
 from gapstack.text.parses import head_span, parses
-from gapstack.text.patterns import FORMS, PER_PAGE, WORDS, Pattern, PatternMatch, contexts, person_names
-from gapstack.text.words import tokens
+from gapstack.text.word_classes import POSSESSIVE_MARKS
+from gapstack.text.words import distinctive_tokens, tokens
+
+WORDS = 100
+"""Maximum number of tokens of a snippet; 92% of GAP development's have no more."""
+FORMS = frozenset({"he", "him", "his", "she", "her"})
+"""The pronouns of GAP."""
+GenderOf = Callable[[Span], Gender | None]
+"""Gender of the person that a name at a place of the text names; None if unknown."""
+
+_PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(FORMS))})\b", re.IGNORECASE)
+_LETTER = re.compile(r"[^\W\d_]")
+_BATCH = 1024  # paragraphs that are parsed together, and what a killed run may lose
+_BEFORE = 20  # characters before a name that may hold its title
+
+
+class Pattern(StrEnum):
+    """Order of the three mentions."""
+
+    FINAL = "FinalPro"
+    MEDIAL = "MedialPro"
+    INITIAL = "InitialPro"
+
 
 RATIO = {Pattern.FINAL: 6, Pattern.MEDIAL: 1, Pattern.INITIAL: 1}
 """The paper's aim for the patterns."""
-
-_BATCH = 1024  # paragraphs that are parsed together, and what a killed run may lose
-_PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(FORMS))})\b", re.IGNORECASE)
 _RAREST_FIRST = (Pattern.INITIAL, Pattern.MEDIAL, Pattern.FINAL)
-_BEFORE = 20  # characters before a name that may hold its title
+
+
+@dataclass(frozen=True, slots=True)
+class PatternMatch:
+    """A match of a pattern: characters of pronoun and names (in order), and tokens of the snippet's sentences."""
+
+    pattern: Pattern
+    pronoun: Span
+    a: Span
+    b: Span
+    first: int
+    last: int
+
+
+def pattern_of(example: Example) -> Pattern:
+    """The pattern whose order the mentions of an example have."""
+    names_before = sum(name.start < example.pronoun.start for name in (example.a, example.b))
+    return (Pattern.INITIAL, Pattern.MEDIAL, Pattern.FINAL)[names_before]
+
+
+def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[PatternMatch]:
+    """Find every match of a pattern in a text, in the order of the pronouns.
+
+    A snippet ends with the last mention's sentence and has as many sentences before the mentions as fit into ``words``
+    tokens; contexts whose own sentences have more are left out.
+    """
+    names = person_names(parse)
+    genders = [gender_of(parse.characters(name)) for name in names]
+    for token in range(len(parse)):
+        form = parse.words(token).lower()
+        if form not in FORMS or parse.pos[token] != PartOfSpeech.PRONOUN:
+            continue
+        gender = GENDER_BY_FORM[form]
+        fitting = [name for name, own in zip(names, genders, strict=True) if own in (None, gender)]
+        for pattern, one, other in _pairs(parse, token, fitting):
+            if not _different(parse, one, other):
+                continue
+            bounds = _snippet(parse, min(token, one.start), max(token, other.start), words)
+            if bounds is not None:
+                pronoun, a, b = map(parse.characters, (range(token, token + 1), one, other))
+                yield PatternMatch(pattern, pronoun, a, b, *bounds)
+
+
+def person_names(parse: Parse) -> list[range]:
+    """Tokens of the names of single persons: PERSON entities with a proper noun as head, without a possessive mark."""
+    names = []
+    for start, stop in parse.persons.tolist():
+        worded = [i for i in range(start, stop) if is_word(parse.words(i))]
+        name = range(start, worded[-1] + 1 if worded else start)
+        head = parse.head_of(name)
+        plural = start > 0 and parse.words(start - 1).lower() == "the"  # "the Smiths", "the Duke"
+        if head >= 0 and parse.pos[head] == PartOfSpeech.PROPER_NOUN and not plural:
+            names.append(name)
+    return names
+
+
+def is_word(word: str) -> bool:
+    """True if a token of a name has a letter and is not a possessive mark."""
+    return word not in POSSESSIVE_MARKS and _LETTER.search(word) is not None
+
+
+def _pairs(parse: Parse, pronoun: int, names: list[range]) -> Iterator[tuple[Pattern, range, range]]:
+    """Patterns of a pronoun with the names next to it, and to each other, so that there is none between."""
+    here = parse.sentence[pronoun]
+    before = [name for name in names if name.stop <= pronoun]
+    after = [name for name in names if name.start > pronoun and parse.sentence[name.start] == here]
+    sentence = {name: int(parse.sentence[name.start]) for name in (*before[-2:], *after[:2])}
+    if len(before) > 1:
+        one, other = before[-2:]
+        if sentence[one] == sentence[other] >= here - 1:
+            yield Pattern.FINAL, one, other
+    medial = bool(before and after) and sentence[before[-1]] == here - 1
+    if (medial or len(after) > 1) and is_initial(parse, pronoun):
+        if medial:
+            yield Pattern.MEDIAL, before[-1], after[0]
+        if len(after) > 1:
+            yield Pattern.INITIAL, after[0], after[1]
+
+
+def is_initial(parse: Parse, pronoun: int) -> bool:
+    """True if a pronoun is in an initial subordinate clause, or a possessive in an initial prepositional phrase.
+
+    Initial: no noun, verb or pronoun stands before it in its sentence, and what it depends on comes after it.
+    """
+    first = int(np.flatnonzero(parse.sentence == parse.sentence[pronoun])[0])
+    token = pronoun
+    while parse.heads[token] != token:
+        head = int(parse.heads[token])
+        is_clause = parse.roles[token] == Role.CLAUSE and parse.pos[head] != PartOfSpeech.NOUN
+        is_phrase = (
+            parse.roles[token] == Role.OBLIQUE
+            and parse.roles[pronoun] == Role.POSSESSIVE
+            and bool(((parse.heads == token) & (parse.roles == Role.CASE)).any())
+        )
+        if (is_clause or is_phrase) and head > token:
+            own = np.flatnonzero(parse.ancestors[:, token]).tolist()
+            if max(own) < head and all(parse.pos[i] == PartOfSpeech.OTHER for i in range(first, own[0])):
+                return True
+        token = head
+    return False
+
+
+def _different(parse: Parse, *names: range) -> bool:
+    """True if two names share no word; names that do could be one person's."""
+    one, other = (set(distinctive_tokens(parse.text[slice(*parse.characters(name))])) for name in names)
+    return bool(one and other) and one.isdisjoint(other)
+
+
+def _snippet(parse: Parse, first: int, last: int, words: int) -> tuple[int, int] | None:
+    """Tokens (first, past the last) of the sentences from one token to another and those before that fit."""
+    starts = [0, *(np.flatnonzero(np.diff(parse.sentence)) + 1).tolist(), len(parse)]
+    sentences = [range(*bounds) for bounds in pairwise(starts)]
+    at, end = int(parse.sentence[first]), sentences[int(parse.sentence[last])].stop
+    if end - sentences[at].start > words:
+        return None
+    while at > 0 and end - sentences[at - 1].start <= words:
+        at -= 1
+    return sentences[at].start, end
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +218,17 @@ def mine(
     first_names: Mapping[str, Gender],
     parser: str | Path | None = None,
     *,
-    per_page: int = PER_PAGE,
+    per_page: int = 1,
     words: int = WORDS,
     total: int | None = None,
 ) -> Mined:
     """Extract rows from pages, read one after the other.
 
-    Of a page's contexts of one gender the rarer patterns come first, then the earlier ones; no two of its rows have the
-    same two mentions of names. ``first_names`` are genders by capitalised name; ``per_page`` limits the rows of one
-    gender from one page (0: all), ``words`` the tokens of a snippet; ``total`` is the number of pages, for the progress
-    bar. Raises DataNotFoundError if there is no parser, DataError if two pages have one id.
+    Of a page's matches the rarer patterns come first, then the earlier ones; no two of its rows have the same pronoun
+    or the same two mentions of names. ``first_names`` are genders by capitalised name; ``per_page`` limits the rows of
+    one pronoun form (he, him, his, she, her) from one page (0: all), ``words`` the tokens of a snippet; ``total`` is
+    the number of pages, for the progress bar. Raises DataNotFoundError if there is no parser, DataError if two pages
+    have one id.
     """
     mined = Mined()
     ids: set[str] = set()
@@ -92,8 +241,9 @@ def mine(
                     raise DataError(f"two pages have the id {page.id!r}", expected="unique ids")
                 ids.add(page.id)
                 mined.pages += 1
-                reader = _Reader(page, [next(trees) for _ in texts], first_names, mined.left_out)
-                mined.rows += reader.rows(per_page, words)
+                own = [next(trees) for _ in texts]
+                matches = _matches(page, own, first_names, words, mined.left_out)
+                mined.rows += _rows(page, matches, per_page, mined.left_out)
                 ticker.advance()
     return mined
 
@@ -125,72 +275,73 @@ def _batches(pages: Iterable[Page]) -> Iterator[list[Page]]:
         yield batch
 
 
-class _Reader:
-    """The contexts of one page as rows."""
+@dataclass(frozen=True, slots=True)
+class _LabelledMatch:
+    """A match in paragraph ``number`` of a page, and its label, None on a page without gold clusters."""
 
-    def __init__(
-        self,
-        page: Page,
-        trees: Sequence[Parse],
-        first_names: Mapping[str, Gender],
-        left_out: Counter[str],
-    ):
-        self._page, self._trees, self._left_out = page, trees, left_out
-        self._people = People(trees, first_names)
-        self._gold = GoldNames(page.gold, trees[0]) if page.gold and trees else None
+    number: int
+    tree: Parse
+    match: PatternMatch
+    label: Label | None
 
-    def rows(self, per_page: int, words: int) -> list[MinedRow]:
-        """Rows in the order of the text, at most ``per_page`` (0: all) of a gender."""
-        found = [
-            (number, context, label)
-            for number, tree in enumerate(self._trees)
-            for context in contexts(tree, partial(self._gender, tree), words)
-            for label in self._labels(context)
-        ]
-        found.sort(key=lambda item: _RAREST_FIRST.index(item[1].pattern))  # stable: then as in the text
-        picks = []
-        seen: set[tuple[object, ...]] = set()
-        genders: Counter[Gender] = Counter()
-        for number, context, label in found:
-            mentions: set[tuple[object, ...]] = {(number, context.pronoun), (number, context.a, context.b)}
-            if mentions & seen:
-                self._left_out["another row has its pronoun or names"] += 1
-            elif per_page and genders[context.gender] == per_page:
-                self._left_out["the page has enough rows of the gender"] += 1
-            else:
-                seen |= mentions
-                genders[context.gender] += 1
-                picks.append((number, context, label))
-        picks.sort(key=lambda item: (item[0], item[1].pronoun))
-        return [self._row(i, *pick) for i, pick in enumerate(picks, start=1)]
 
-    def _gender(self, tree: Parse, span: Span) -> Gender | None:
-        known = self._gold.gender_of(span) if self._gold else None
-        return known or self._people.gender_of(tree, span)
+def _matches(
+    page: Page, trees: Sequence[Parse], first_names: Mapping[str, Gender], words: int, left_out: Counter[str]
+) -> list[_LabelledMatch]:
+    """All matches of a page that have a label, or need none."""
+    people = People(trees, first_names)
+    gold = GoldNames(page.gold, trees[0]) if page.gold and trees else None
+    found = []
+    for number, tree in enumerate(trees):
 
-    def _labels(self, context: PatternMatch) -> list[Label | None]:
-        """The label, None on a page without gold clusters; nothing where the context makes no row."""
-        if self._gold is None:
-            return [None]
-        clusters = [self._gold.cluster_of(span) for span in (context.a, context.b)]
-        pronoun = self._gold.by_span.get(context.pronoun)
-        if not pronoun or not all(clusters):
-            self._left_out["a mention has no gold cluster"] += 1
-            return []
-        label = GoldClusters.label(pronoun, *map(str, clusters))
-        if label is None:
-            self._left_out["both names are the pronoun's"] += 1
-            return []
-        return [label]
+        def gender_of(span: Span, tree: Parse = tree) -> Gender | None:
+            return (gold and gold.gender_of(span)) or people.gender_of(tree, span)
 
-    def _row(self, i: int, number: int, context: PatternMatch, label: Label | None) -> MinedRow:
-        tree = self._trees[number]
-        start, end = tree.characters(range(context.first, context.last))
-        spans = (context.pronoun, context.a, context.b)
-        pronoun, a, b = (Span(span.start - start, span.end - start) for span in spans)
-        name = f"{self._page.id}-{i}"
-        example = Example(name, tree.text[start:end], pronoun, a, b, self._page.url, label)
-        return MinedRow(example, context.pattern)
+        for match in contexts(tree, gender_of, words):
+            label, clusters = None, gold and gold.clusters_of(match)
+            if clusters and not all(clusters):
+                left_out["a mention has no gold cluster"] += 1
+                continue
+            if clusters:
+                label = GoldClusters.label(*map(str, clusters))
+                if label is None:
+                    left_out["both names are the pronoun's"] += 1
+                    continue
+            found.append(_LabelledMatch(number, tree, match, label))
+    return found
+
+
+def _rows(
+    page: Page, matches: Iterable[_LabelledMatch], per_page: int, left_out: Counter[str]
+) -> list[MinedRow]:
+    """Rows in the order of the text, at most ``per_page`` (0: all) of a pronoun form."""
+    picks = []
+    seen: set[tuple[object, ...]] = set()
+    forms: Counter[str] = Counter()
+    for found in sorted(
+        matches, key=lambda one: _RAREST_FIRST.index(one.match.pattern)
+    ):  # stable: then as in the text
+        match = found.match
+        form = found.tree.text[slice(*match.pronoun)].lower()
+        mentions: set[tuple[object, ...]] = {(found.number, match.pronoun), (found.number, match.a, match.b)}
+        if mentions & seen:
+            left_out["another row has its pronoun or names"] += 1
+        elif per_page and forms[form] == per_page:
+            left_out["the page has enough rows of the pronoun form"] += 1
+        else:
+            seen |= mentions
+            forms[form] += 1
+            picks.append(found)
+    picks.sort(key=lambda found: (found.number, found.match.pronoun))
+    return [_row(page, f"{page.id}-{i}", found) for i, found in enumerate(picks, start=1)]
+
+
+def _row(page: Page, name: str, found: _LabelledMatch) -> MinedRow:
+    match, tree = found.match, found.tree
+    start, end = tree.characters(range(match.first, match.last))
+    spans = (match.pronoun, match.a, match.b)
+    pronoun, a, b = (Span(span.start - start, span.end - start) for span in spans)
+    return MinedRow(Example(name, tree.text[start:end], pronoun, a, b, page.url, found.label), match.pattern)
 
 
 class People:
@@ -203,7 +354,7 @@ class People:
             for name in person_names(tree):
                 span = tree.characters(name)
                 words = tokens(tree.text[slice(*span)])
-                gender = _gender(tree, span, {}) or (_gender(tree, span, first_names) if words[1:] else None)
+                gender = _gender(tree, span, first_names if words[1:] else {})
                 if words and gender:
                     self._families.setdefault(words[-1], set()).add(gender)
 
@@ -236,6 +387,10 @@ class GoldNames:
     def cluster_of(self, span: Span) -> str | None:
         """Cluster of a mention; None if it has none."""
         return self.by_span.get(span) or self._by_head.get(head_span(self._tree, span))
+
+    def clusters_of(self, match: PatternMatch) -> tuple[str | None, ...]:
+        """Clusters of pronoun, A and B; a pronoun's is that of its own mention alone."""
+        return self.by_span.get(match.pronoun), self.cluster_of(match.a), self.cluster_of(match.b)
 
     def gender_of(self, span: Span) -> Gender | None:
         """Gender of the cluster of a name, according to its pronouns and titles."""
