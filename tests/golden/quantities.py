@@ -202,16 +202,6 @@ def augmented_rows(name: str, corpus: gapstack.Corpus) -> dict[str, Any]:
     }
 
 
-def synthetic_neither_rows(corpus: gapstack.Corpus) -> list[Any]:
-    """Rows of a corpus with synthetic NEITHER: how many, and a hash of each."""
-    from gapstack.data.augment import people_by_first_name, with_synthetic_neither
-    from gapstack.data.gender import first_names
-
-    # no name of the sample is that of another person in more than a few rows
-    found = with_synthetic_neither(corpus, people_by_first_name(first_names()), added=2 / len(corpus))
-    return [len(found), " ".join(sha(row_record(row))[:4] for row in found)]
-
-
 def mined(corpus: gapstack.Corpus, folder: Path, *options: object) -> dict[str, Any]:
     """What ``gap mine`` says and writes, the texts of a corpus being its pages."""
     pages = folder / "pages.jsonl"

@@ -147,10 +147,6 @@ def test_augmentation(name, sample, golden):
     golden("texts", f"augmentation {name}", quantities.augmented_rows(name, sample))
 
 
-def test_synthetic_neither(sample_train, golden):
-    golden("texts", "synthetic NEITHER", quantities.synthetic_neither_rows(sample_train))
-
-
 @pytest.mark.parametrize(
     "options", [(), ("--all",), ("--seed", 3, "--words", 60)], ids=["balanced", "all", "seed"]
 )

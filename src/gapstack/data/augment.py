@@ -6,26 +6,24 @@ An augmentation maps an example to a changed one, or to None where it does not a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice, pairwise, takewhile
+from itertools import pairwise, takewhile
 from typing import Annotated, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Gender, Label, Replacement, Span, edit, occurrences
-from gapstack.data.gender import FirstNames, feminise, swap_gender
-from gapstack.errors import DataError
+from gapstack.data.gender import FirstNames, feminise, first_names, swap_gender
 from gapstack.registry import Registry
 from gapstack.settings import OneOf
 
 _SWAPPED = {Label.A: Label.B, Label.B: Label.A, Label.NEITHER: Label.NEITHER, None: None}
 Change = Callable[[Example], Example | None]
-People = Callable[[Example], Iterable[Span]]
-"""Returns the spans of the person names of a text."""
 
 PLACEHOLDERS: dict[Gender, tuple[tuple[str, str], ...]] = {
     Gender.FEMININE: (("Alice", "Kate"), ("Elizabeth", "Mary"), ("Kate", "Elizabeth"), ("Mary", "Alice")),
@@ -133,36 +131,34 @@ def mentions(example: Example, span: Span) -> list[Span]:
     return [*before, span, *occurrences(example.text, words, span.end)]
 
 
-def people_by_first_name(names: FirstNames) -> People:
-    """Make a :data:`People` function for a first name, of the pronoun's gender, and one more capitalised word.
+def people(example: Example, names: FirstNames) -> list[Span]:
+    """Spans of a first name of the pronoun's gender and one more capitalised word, initials between them included.
 
-    Initials may stand between the two. High precision without a parser, but low recall.
+    High precision without a parser, but low recall.
     """
-
-    def find(example: Example) -> list[Span]:
-        text = example.text
-        runs: list[list[tuple[int, int]]] = []
-        for match in _CAPITALISED.finditer(text):
-            initial = len(match.group()) == 1 and text.startswith(".", match.end())
-            if initial or not match.group()[0].isupper():
-                continue
-            if runs and _BETWEEN_NAMES.fullmatch(text, runs[-1][-1][1], match.start()):
-                runs[-1].append(match.span())
-            else:
-                runs.append([match.span()])
-        return [
-            Span(run[0][0], run[1][0] + len(_POSSESSIVE.sub("", text[slice(*run[1])])))
-            for run in runs
-            if len(run) == 2 and names.genders.get(text[slice(*run[0])]) == example.gender
-        ]
-
-    return find
+    text = example.text
+    runs: list[list[tuple[int, int]]] = []
+    for match in _CAPITALISED.finditer(text):
+        initial = len(match.group()) == 1 and text.startswith(".", match.end())
+        if initial or not match.group()[0].isupper():
+            continue
+        if runs and _BETWEEN_NAMES.fullmatch(text, runs[-1][-1][1], match.start()):
+            runs[-1].append(match.span())
+        else:
+            runs.append([match.span()])
+    return [
+        Span(run[0][0], run[1][0] + len(_POSSESSIVE.sub("", text[slice(*run[1])])))
+        for run in runs
+        if len(run) == 2 and names.genders.get(text[slice(*run[0])]) == example.gender
+    ]
 
 
-def synthetic_neither(example: Example, people: People, rng: np.random.Generator) -> Example | None:
+def other_person(example: Example, names: FirstNames | None = None) -> Example | None:
     """Replace the right name by another person of the text, so that the answer is NEITHER; None if there is none.
 
-    The new name shares no word with A or B and is not linked to the right name by words such as "born" or "called".
+    The new name, one of :func:`people`, shares no word with A or B and is not linked to the right name by words such as
+    "born" or "called". Bao and Qiao 2019 add such rows alone, which shifts the share of NEITHER. DataNotFoundError
+    without the list of first ``names``.
     """
     if example.label not in (Label.A, Label.B):
         return None
@@ -170,45 +166,16 @@ def synthetic_neither(example: Example, people: People, rng: np.random.Generator
     name_words = _name_words(example.words(right)) | _name_words(example.words(other))
     candidates = [
         span
-        for span in sorted(set(people(example)))
+        for span in people(example, names or first_names())
         if not _name_words(example.words(span)) & name_words
         and not any(span.overlaps(mention) for mention in (example.pronoun, right, other))
         and not _may_be_one_person(example.text, example.words(span), example.words(right))
     ]
     if not candidates:
         return None
-    a, b = sorted((candidates[int(rng.integers(len(candidates)))], other))
-    return replace(example, id=f"{example.id}~neither", a=a, b=b, label=Label.NEITHER)
-
-
-def with_synthetic_neither(
-    corpus: Corpus, people: People, *, added: float = 0.05, share: float | None = None, seed: int = 0
-) -> Corpus:
-    """Append synthetic NEITHER rows to a labelled corpus, and copies of A and B rows with exchanged roles.
-
-    ``added`` is the number of synthetic rows as a fraction of the corpus, ``share`` that of NEITHER in the result, by
-    default the corpus's: Bao & Qiao added NEITHER rows alone, and their logloss got worse. DataError if too few rows
-    can be made, or the share cannot be met.
-    """
-    labels = corpus.labels
-    rng = np.random.default_rng(seed)
-    number = round(added * len(corpus))
-    made = (synthetic_neither(corpus[int(row)], people, rng) for row in rng.permutation(len(corpus)))
-    rows = list(islice((row for row in made if row is not None), number))
-    neither = int((labels == Label.NEITHER).sum())
-    target = neither / len(corpus) if share is None else share
-    count = (round((neither + number) / target) if target > 0 else 0) - len(corpus) - number if number else 0
-    pools = [rng.permutation(np.flatnonzero(labels == label)) for label in (Label.A, Label.B)]
-    if len(rows) < number or not 0 <= count <= sum(map(len, pools)):
-        raise DataError(
-            f"cannot add {number} NEITHER rows to {corpus.name} so that their share is {target:.3f}",
-            expected=f"at most {len(rows)} rows, and a share that copies of other rows can reach",
-            remedy="Change `added` or `share`, or use `people` that finds more names",
-        )
-    first = min(max(count // 2, count - len(pools[1])), len(pools[0]))
-    chosen = sorted([*pools[0][:first], *pools[1][: count - first]])
-    copies = [replace(swap_names(e), id=f"{e.id}~swapped") for e in corpus[[int(row) for row in chosen]]]
-    return Corpus([*corpus, *rows, *copies], label_set=corpus.label_set, name=f"{corpus.name}+neither")
+    chosen = candidates[crc32(example.id.encode("utf-8", "surrogatepass")) % len(candidates)]
+    a, b = sorted((chosen, other))
+    return replace(example, a=a, b=b, label=Label.NEITHER)
 
 
 def _name_words(name: str) -> set[str]:
@@ -240,6 +207,7 @@ AUGMENTATIONS: Registry[Augmentation] = Registry(
         "swap_names": Augmentation(swap_names, (1, 0, 2)),
         "swap_gender": Augmentation(swap_gender),
         "feminise": Augmentation(feminise),
+        "other_person": Augmentation(other_person),
         "forget_page": Augmentation(lambda example: replace(example, url=None) if example.url else None),
         **{f"anonymise_{k}": Augmentation(partial(anonymise_names, variant=k)) for k in range(4)},
     },

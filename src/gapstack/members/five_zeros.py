@@ -60,7 +60,13 @@ class PairProduct(FineTuned):
 
     PUBLISHED: ClassVar[dict[str, Any]] = {
         "encoder": "bert-large-uncased",
-        "training": {"batch_size": 256, "encoder_lr": 2e-5, "head_lr": 2e-5, "label_smoothing": 0.01}
+        "training": {
+            "epochs": 3,
+            "batch_size": 256,
+            "encoder_lr": 2e-5,
+            "head_lr": 2e-5,
+            "label_smoothing": 0.01,
+        }
         | {"frozen": [], "schedule": {"shape": "linear", "warmup": 0.1}, "attention_dropout": True},
         "feminise": True,
         "max_pieces": 64,

@@ -30,12 +30,12 @@ from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
-from gapstack.members.layers import initialise_like_bert
+from gapstack.members.layers import first_pieces, initialise_like_bert
 from gapstack.members.member import State
 from gapstack.members.probert import ATTREE
 from gapstack.resolvers.align import read_resolvers
 from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
-from gapstack.settings import OneOf
+from gapstack.settings import FractionBelowOne, OneOf
 from gapstack.text.cues import Cue, decide
 from gapstack.training import PieceData, Targets
 from gapstack.types import Probabilities
@@ -109,6 +109,10 @@ class Grep(FineTuned):
     """Files of resolvers' clusters, one source a resolver; after ``fit`` other files of the same resolvers will do."""
     parser: str | None = None
     """spaCy pipeline of the heuristics; by default ``GAP_PARSER``, else the project's own."""
+    gate: bool = False
+    """Multiply the evidence by a number from 0 to 1, computed from it and the pronoun's vector; not in the paper."""
+    evidence_dropout: FractionBelowOne = 0.0
+    """Share of the sources of a row that are left out in training, at random; none in the paper."""
 
     PUBLISHED: ClassVar[dict[str, Any]] = {
         "encoder": "bert-large-uncased",
@@ -162,7 +166,9 @@ class Grep(FineTuned):
         return super()._predict_proba(corpus)
 
     def _head(self, encoder: Encoder) -> nn.Module:
-        return EvidenceHead(encoder.hidden_size, encoder.num_heads)
+        return EvidenceHead(
+            encoder.hidden_size, encoder.num_heads, gate=self.gate, evidence_dropout=self.evidence_dropout
+        )
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces)
@@ -265,18 +271,32 @@ class EvidencePooling(nn.Module):
 class EvidenceHead(nn.Module):
     """Three classes from the pronoun's vector, after a dense layer with tanh, and evidence (equations 10 and 11)."""
 
-    def __init__(self, width: int, heads: int, dropout: float = 0.1):
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        dropout: float = 0.1,
+        *,
+        gate: bool = False,
+        evidence_dropout: float = 0.0,
+    ):
         super().__init__()
+        self.evidence_dropout = evidence_dropout
         self.dense = nn.Linear(width, width)
         self.evidence = EvidencePooling(width, heads, dropout)
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(2 * width, len(Label))
         initialise_like_bert(self.dense, self.classifier)
+        self.gate = nn.Linear(2 * width, 1) if gate else None
 
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor, **_: Tensor) -> Tensor:
         """Return logits (b, 3); for the inputs see :meth:`EvidencePooling.forward`."""
-        first = hidden[torch.arange(len(hidden), device=hidden.device), mentions[:, 0, 0]]
+        first = torch.tanh(self.dense(first_pieces(hidden, mentions[:, :1]).squeeze(1)))
+        if self.training and self.evidence_dropout:
+            is_read = torch.rand(kept.shape[:2], device=kept.device) >= self.evidence_dropout
+            kept = kept & is_read[..., None, None]
         evidence = self.evidence(hidden, mentions, places, kept)
+        if self.gate is not None:
+            evidence = evidence * self.gate(torch.cat([first, evidence], dim=-1)).sigmoid()
         # (b, 2 H)
-        both = torch.cat([torch.tanh(self.dense(first)), evidence], dim=-1)
-        return self.classifier(self.dropout(both))
+        return self.classifier(self.dropout(torch.cat([first, evidence], dim=-1)))

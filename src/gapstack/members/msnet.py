@@ -43,11 +43,13 @@ class MSNet(FineTuned):
     pooling: Literal["attention", "mean"] = "attention"
     """How a name's pieces become its vector: by ``attention`` to the pronoun, or their ``mean``, for comparison."""
     attention_dropout: FractionBelowOne = 0.4
+    map_dropout: FractionBelowOne = 0.4
     dropout: FractionBelowOne = 0.6
-    """Dropout on each layer's inputs of attention and products, and on all layers' numbers."""
+    """Dropout on what names' pieces are compared by, on the inputs of each layer's linear map, and on all numbers."""
 
     PUBLISHED: ClassVar[dict[str, Any]] = {
         "encoder": "bert-large-cased",
+        "map_dropout": 0.6,
         "training": [
             CONSTANT_RATE | {"epochs": 30, "batch_size": 32, "head_lr": 4e-4, "patience": 3},
             CONSTANT_RATE
@@ -65,25 +67,22 @@ class MSNet(FineTuned):
 
     def _head(self, encoder: Encoder) -> nn.Module:
         layers = len(self._layers(encoder))
-        return MSNetHead(
-            encoder.hidden_size, layers, self.width, self.attention_dropout, self.dropout, self.pooling
-        )
+        return MSNetHead(self, encoder.hidden_size, layers)
 
 
 class MSNetHead(nn.Module):
-    """The head over ``layers`` layers of width ``hidden`` side by side; for other parameters see :class:`MSNet`."""
+    """The head over ``layers`` layers of width ``hidden`` side by side, in a member's sizes."""
 
-    def __init__(
-        self, hidden: int, layers: int, width: int, attention_dropout: float, dropout: float, pooling: str
-    ):
+    def __init__(self, member: MSNet, hidden: int, layers: int):
         super().__init__()
-        self.layers, self.pooling = layers, pooling
+        self.layers, self.pooling, width = layers, member.pooling, member.width
         self.select_spans = import_extra("allennlp_light.nn.util", "allennlp").batched_span_select
-        self.attention_dropout = nn.Dropout(attention_dropout)
+        self.attention_dropout = nn.Dropout(member.attention_dropout)
+        self.map_dropout = nn.Dropout(member.map_dropout)
         self.score = ParallelLinear(layers, 5 * hidden, width)
         self.offset = nn.Linear(1, 1)
         self.norm = BatchNorm(layers * width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(member.dropout)
         self.classifier = nn.Linear(layers * width + 2, len(Label))
         nn.init.normal_(self.score.weight, std=(2 / (5 * hidden)) ** 0.5)  # He et al. 2015
         for layer in (self.offset, self.classifier):
@@ -93,7 +92,7 @@ class MSNetHead(nn.Module):
     def forward(self, hidden: Tensor, mentions: Tensor, **_: Tensor) -> Tensor:
         """Map hidden states (b, L, layers * H) and mention ranges (b, 3, 2) to logits (b, 3)."""
         # (layers, b, width) -> (b, layers * width)
-        scores = self.score(self.attention_dropout(self.crossed(hidden, mentions)))
+        scores = self.score(self.map_dropout(self.crossed(hidden, mentions)))
         scores = self.norm(scores.transpose(0, 1).flatten(1))
         # (b, 2): names after the pronoun have positive offsets
         starts = mentions[..., 0]

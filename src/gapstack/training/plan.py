@@ -27,12 +27,13 @@ class Schedule:
 
     shape: Literal["constant", "linear", "triangular", "cosine", "inverse"] = "linear"
     """``linear`` decay, ``cosine`` (decay by half a cosine), ``triangular`` (linear up and down in each of ``cycles``,
-    as in Smith 2017), or ``inverse`` (1 / (1 + ``decay`` * update), as Keras' ``decay``)."""
+    up for the share ``rise``; Smith 2017), or ``inverse`` (1 / (1 + ``decay`` * update), as Keras' ``decay``)."""
     warmup: FractionBelowOne = 0.0
     """Share of the updates over which the factor first rises linearly from 0 to 1. Not with ``triangular``."""
     floor: Fraction = 0.0
     """Factor at the end (``triangular``: at both ends of each cycle)."""
-    cycles: Count = 1
+    cycles: Positive = 1
+    rise: Fraction = 0.5
     decay: NonNegative = 0.0
     offset: Fraction = 0.5
     """Point within each update at which the factor is read; at 0.5 no update has a learning rate of exactly 0."""
@@ -53,9 +54,12 @@ class Schedule:
             "linear": 1 - progress,
             "cosine": (1 + math.cos(math.pi * progress)) / 2,
             "inverse": 1 / (1 + self.decay * update),
-            "triangular": 1 - abs(2 * (progress * self.cycles % 1) - 1),
+            "triangular": self._triangle(progress * self.cycles % 1),
         }[self.shape]
         return self.floor + (1 - self.floor) * height
+
+    def _triangle(self, place: float) -> float:
+        return place / self.rise if place < self.rise else (1 - place) / (1 - self.rise)
 
 
 @dataclass(frozen=True, kw_only=True)
