@@ -63,7 +63,8 @@ class TeacherFile(Case):
         place.parent.mkdir()
         write_gap(place, self.rows[-8:].unlabelled())
         # no GAP to keep apart from
-        monkeypatch.setattr(sources, "find", lambda name, data=None: place if name == "stage2" else None)
+        found = sources.DataLocation(place, "test")
+        monkeypatch.setattr(sources, "search", lambda name, data=None: found if name == "stage2" else None)
         build_tiny_encoder(self.folder / "encoder")
         settings = {"encoder": str(self.folder / "encoder"), "teacher": [str(self.folder / "teacher.csv")]}
         self.member = Part("probert", "member", settings | QUICK)
