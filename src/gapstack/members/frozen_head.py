@@ -77,7 +77,7 @@ def mean_vectors(activations: SpanActivations, dtype: DTypeLike = np.float32) ->
 
 def scale_of(values: NDArray[Any], scaling: Scaling) -> tuple[NDArray[Any], NDArray[Any]]:
     """Shift and divisor (k,) that put values (..., k), NaN where missing, on a scale; NaN for columns of one value."""
-    rows = values.reshape(-1, values.shape[-1])
+    rows = values.reshape(int(np.prod(values.shape[:-1])), values.shape[-1])  # also without columns
     if scaling == "range":
         low, high = np.nanmin(rows, axis=0, initial=np.inf), np.nanmax(rows, axis=0, initial=-np.inf)
         return low, np.where(high > low, high - low, np.nan)
