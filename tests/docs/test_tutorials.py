@@ -15,6 +15,7 @@ INSTALLATION = ("git clone", "cd ", "./run.sh")
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_every_block_runs(path, tmp_path):
     blocks = BLOCK.findall(path.read_text(encoding="utf-8"))
