@@ -65,10 +65,14 @@ def main() -> None:
     try:
         wait_for(f"http://127.0.0.1:{PORT}")
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
             picture(browser, (folder / "chapter.html").as_uri(), "annotated", 480, "mark, .mention")
             picture(browser, (folder / "comparison.html").as_uri(), "comparison", 900, "table")
-            picture(browser, f"http://127.0.0.1:{PORT}/#text={quote(QUESTION)}", "demo", 640, "mark, .mention")
+            picture(
+                browser, f"http://127.0.0.1:{PORT}/#text={quote(QUESTION)}", "demo", 640, "mark, .mention"
+            )
             browser.close()
     finally:
         server.terminate()

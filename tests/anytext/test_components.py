@@ -70,5 +70,5 @@ def test_rows_that_the_model_has_learned_from_are_warned_of(sample_train, tmp_pa
 
 def test_other_resolvers_need_a_model(tmp_path):
     rows = Corpus([Example.from_text(TEXT, "she", "Kate", "Mary")])
-    with pytest.raises(DataNotFoundError, match="--model"):
+    with pytest.raises(DataNotFoundError, match="model="):
         resolve(ADAPTERS["fastcoref"], None, rows, tmp_path / "out.jsonl")

@@ -70,7 +70,7 @@ def test_probabilities_are_those_of_the_file_in_the_order_of_the_rows(files, sam
         (["nowhere:prior"], "not a file, run or saved member"),
         (["one-sample:nobody"], "no member 'nobody'"),
         (["one-sample", "one-sample:prior"], "given twice"),
-        (["{files}/good.csv"], "--gold"),
+        (["{files}/good.csv"], "gold="),
     ],
 )
 def test_sources_that_cannot_be_compared_are_named(files, sources, message):
@@ -106,7 +106,7 @@ def test_a_saved_member_predicts_the_rows(sample_train, sample_test, tmp_path, m
     assert entry.name == "mine"
     assert entry.answers.probabilities == pytest.approx(prior.predict_proba(rows))
     assert entry.warnings == ("learned from data that share rows with gap-test",)
-    with pytest.raises(DataError, match="--gold"):
+    with pytest.raises(DataError, match="gold="):
         read_entries(["default"])
 
 
