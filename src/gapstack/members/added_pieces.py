@@ -100,11 +100,13 @@ def mask_token(encoder: Encoder) -> str:
 
 
 def separator(encoder: Encoder) -> Ints:
-    """Ids of the encoder's separator between two texts ([SEP] for BERT)."""
+    """Ids of the encoder's separator between two texts ([SEP] for BERT), of its end of text where it has none."""
     probe: Any = encoder.tokenizer.backend_tokenizer.encode("a", "a")
-    special = np.array(probe.special_tokens_mask, dtype=bool)
-    first, second = np.flatnonzero(~special)
-    return np.array(probe.ids, dtype=np.int64)[first + 1 : second]
+    ids, special = np.array(probe.ids, dtype=np.int64), np.array(probe.special_tokens_mask, dtype=bool)
+    first, last = np.flatnonzero(~special)[[0, -1]]
+    between = ids[first:last][special[first:last]]
+    end = encoder.tokenizer.eos_token_id
+    return between if len(between) or end is None else np.array([end], dtype=np.int64)
 
 
 def insert(view: PieceView, places: Ints, added: Sequence[Ints]) -> PieceView:

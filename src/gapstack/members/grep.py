@@ -166,9 +166,9 @@ class Grep(FineTuned):
         return super()._predict_proba(corpus)
 
     def _head(self, encoder: Encoder) -> nn.Module:
-        return EvidenceHead(
-            encoder.hidden_size, encoder.num_heads, gate=self.gate, evidence_dropout=self.evidence_dropout
-        )
+        # the width of some encoders (Qwen, Gemma) is not a multiple of their number of heads
+        width, heads = encoder.hidden_size, math.gcd(encoder.hidden_size, encoder.num_heads)
+        return EvidenceHead(width, heads, gate=self.gate, evidence_dropout=self.evidence_dropout)
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces)
