@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gapstack.comparison.page import findings
+from gapstack.comparison import report
+from gapstack.comparison.findings import findings
+from gapstack.display.render import text_of
 
 
 def by_part(comparison):
@@ -14,8 +16,9 @@ def by_part(comparison):
 def test_the_first_names_the_best_and_the_members_that_it_beats(made):
     first, *_ = findings(made)
     interval = made.main.interval("good", "logloss")
-    assert first.text.startswith(f"good is the best, logloss {interval.value:.4f}")
-    assert "beats middling, poor" in first.text
+    assert first.text.startswith(f"Best by logloss: good, {interval.value:.4f}")
+    assert "It beats middling, poor, of which middling is nearest" in first.text
+    assert "It cannot be distinguished from decided" in first.text
 
 
 def test_a_gap_between_the_genders_is_claimed_where_its_interval_excludes_1(made):
@@ -32,3 +35,30 @@ def test_contributions_and_corrected_labels_are_findings_where_they_were_measure
     errors = replace(made.label_errors, corrected=np.arange(88) < 8, precision=0.5, p=1e-9)
     assert "50% of the 100" in by_part(replace(made, label_errors=errors))["label-errors"]
     assert "plot-added" not in by_part(replace(made, contribution=None))
+
+
+def test_a_terminal_shows_the_scores_and_ends_with_the_verdict(made):
+    *lines, verdict = report(made).parts
+    assert len(lines) == 1
+    assert verdict.startswith("Best by logloss: good")
+    assert len(text_of(report(made).parts).splitlines()) < 40
+    assert len(report(made, full=True).tables) > 5
+
+
+def test_the_best_by_f1_is_named_where_it_is_another(made):
+    f1 = made.main.intervals["f1_overall"].copy()
+    f1[:, 0] = (90, 99, 80, 70)
+    scores = replace(made.main, intervals={**made.main.intervals, "f1_overall": f1})
+    (other,) = (
+        one.text
+        for one in findings(replace(made, scores={**made.scores, made.rows.label_set: scores}))
+        if one.text.startswith("Best by F1")
+    )
+    assert "middling, 99.0" in other
+    assert "number 2 of 4 by logloss" in other
+
+
+def test_the_repr_is_short(made):
+    lines = repr(made).splitlines()
+    assert len(lines) <= 10
+    assert lines[1].startswith("good, logloss")

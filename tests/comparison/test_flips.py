@@ -40,7 +40,7 @@ def test_a_member_that_goes_by_gender_always_turns_with_it(entries, sample_test,
 
 def test_a_comparison_has_them_on_request_or_notes_why_not(entries, made, sample_test):
     found = measure([sample_test], entries, replicates=100, flips=10)
-    (table,) = (table for table in tables(found) if table.sections[0].title == "counterfactual flips")
+    (table,) = (table for table in tables(found) if table.title == "Counterfactual flips")
     assert "order (10)" in table.text()
     alone = measure([sample_test], made.entries[:1], replicates=100, flips=10)
     assert alone.flips is None

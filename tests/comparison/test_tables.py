@@ -12,8 +12,8 @@ from gapstack.display.render import WIDTH
 def test_every_question_has_its_table_within_the_width(made):
     joined = "\n".join(table.text() for table in tables(made))
     for expected in (
-        *("95% intervals", "against the best", "pairwise wins", "similarity of"),
-        *("contribution of each", "slices: good", "likely label errors"),
+        *("95% intervals", "against the best", "Pairwise wins", "Similarity of"),
+        *("Contribution of each", "Slices: good", "Likely label errors"),
     ):  # fmt: skip
         assert expected in joined
     assert max(map(len, joined.splitlines())) <= WIDTH
@@ -61,7 +61,7 @@ def test_higher_f1_is_better_if_it_is_significant(made, difference, p, outcome):
 
 
 def test_wins_and_losses_are_those_of_the_tests(made):
-    (wins,) = (table for table in tables(made) if table.sections[0].title == "pairwise wins")
+    (wins,) = (table for table in tables(made) if table.title == "Pairwise wins")
     counts = {name.strip(): cells for name, cells in wins.sections[0].rows}
     assert (counts["1 good"]["logloss beats"], counts["1 good"]["logloss beaten"]) == (2, 0)
     assert (counts["3 poor"]["logloss beats"], counts["3 poor"]["logloss beaten"]) == (0, 2)
@@ -71,7 +71,7 @@ def test_a_terminal_lists_the_most_important_of_many_members(made):
     whole, short = tables(made), tables(made, 2)
     assert len(short[0].sections[0].rows) == len(made.names), "scores are of all"
     added, every = (
-        next(table for table in found if "contribution of each member" in table.sections[0].title)
+        next(table for table in found if "Contribution of each member" in table.title)
         for found in (short, whole)
     )
     values = sorted((cells["shapley"] for _, cells in every.sections[0].rows), reverse=True)

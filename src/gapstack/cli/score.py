@@ -193,6 +193,11 @@ def compare_command(
     replicates: int = Option(10_000, min=100, help="Resamples of pages, and permutations."),
     seed: int = Option(2019, help="Seed of all resampling."),
     flips: int = Option(0, min=0, help="Rows for counterfactual flips of runs' members; none by default."),
+    full: bool = Option(
+        False,
+        "--full",
+        help="All tables: label sets, pairs, similarity, contributions, slices, label errors.",
+    ),
     html: Path | None = Option(
         None, metavar="FILE", help="Web page with plots and all examples.", parser=common.output_file
     ),
@@ -222,7 +227,7 @@ def compare_command(
     found = comparison.measure(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder)
     # printed first: an error in writing must not cost the results
     common.print_result(
-        as_json, lambda: comparison.tables(found, comparison.LISTED), lambda: comparison.record(found)
+        as_json, lambda: comparison.report(found, full=full).parts, lambda: comparison.record(found)
     )
     if html:
         comparison.write_page(found, html)

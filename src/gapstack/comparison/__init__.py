@@ -7,10 +7,9 @@ from gapstack.comparison.analysis import Comparison, compare, measure
 from gapstack.comparison.entries import ComparedEntry, label_sets, read_entries
 from gapstack.comparison.page import write_page
 from gapstack.comparison.records import record, write_csv
-from gapstack.comparison.tables import LISTED, tables
+from gapstack.comparison.tables import report, tables
 
 __all__ = [
-    "LISTED",
     "ComparedEntry",
     "Comparison",
     "compare",
@@ -18,6 +17,7 @@ __all__ = [
     "measure",
     "read_entries",
     "record",
+    "report",
     "tables",
     "write_csv",
     "write_page",

@@ -56,6 +56,7 @@ RANKED = 100
 
 _MOST = (15, 6)  # names, and rank of the right one; larger values are joined
 _FOLDS = 5
+_REPR_NAMES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ class Verdict(NamedTuple):
     outcome: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """All measurements; member axes are in the order of ``entries``, the best first.
 
@@ -166,6 +167,17 @@ class Comparison:
         frame = self._scores_table().to_pandas().drop(columns="section").set_index("name")
         return frame.rename_axis(None)
 
+    def __repr__(self) -> str:
+        """At most ten lines: the rows, the best systems with their logloss and F1, and how many there are."""
+        title, shown = self._scores_table().title, self.names[:_REPR_NAMES]
+        columns = [metric_column(metric) for metric in ("logloss", "f1_overall")]
+        lines = [
+            ", ".join([name, *(f"{c.title} {c.show(self.main.interval(name, c.key))}" for c in columns)])
+            for name in shown
+        ]
+        more = [f"and {len(self.names) - len(shown)} more"] if len(self.names) > len(shown) else []
+        return "\n".join([f"Comparison on {title}", *lines, *more])
+
     def _repr_html_(self) -> str:
         return self._scores_table()._repr_html_()
 
@@ -184,7 +196,9 @@ def compare(
     *,
     labels: str = "official",
     data: str | None = None,
-    **options: Any,
+    replicates: int = REPLICATES,
+    seed: int = 2019,
+    flips: int = 0,
 ) -> Comparison:
     """Compare systems on the same labelled rows: scores with intervals, paired tests, slices, contributions.
 
@@ -202,8 +216,10 @@ def compare(
         Label set of everything except ``scores``, which come under each available label set.
     data : str, optional
         Folder to search for data first.
-    **options
-        ``replicates``, ``seed`` and ``flips`` of :func:`measure`.
+    replicates, seed : int
+        Of all resampling.
+    flips : int
+        Rows for counterfactual flips of the runs' members.
     """
     if isinstance(systems, str | Path):
         systems = [systems]
@@ -214,7 +230,8 @@ def compare(
     else:
         rows, entries = read_entries([str(source) for source in systems], corpus, data=data)
     folder = data_folder(data)
-    return measure(label_sets(rows, labels, folder), entries, data=folder, **options)
+    corpora = label_sets(rows, labels, folder)
+    return measure(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder)
 
 
 def measure(

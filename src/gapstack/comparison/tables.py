@@ -8,14 +8,18 @@ from dataclasses import replace
 import numpy as np
 
 from gapstack.comparison.analysis import RANKED, BlendContribution, Comparison, LabelErrors
+from gapstack.comparison.findings import findings
 from gapstack.comparison.flips import Flips
 from gapstack.data import Label
 from gapstack.display.render import Cell, Column, Section, Table, metric_column, point
+from gapstack.display.report import Report
 from gapstack.evaluation import METRICS, Interval, metrics_in
 from gapstack.types import Floats
 
 Values = Floats | Sequence[Cell]
 """Column of a table: numbers (m,), intervals (m, 3) or cells; NaN without a value."""
+
+_VERDICT_HELP = "By logloss, or by F1 without probabilities; permutation of pages, 5%, Holm's correction"
 
 LISTED = 40
 """Members in each table on a terminal, except for the scores, which are of all."""
@@ -39,6 +43,12 @@ def tables(comparison: Comparison, listed: int | None = None) -> list[Table]:
     return found
 
 
+def report(comparison: Comparison, *, full: bool = False) -> Report:
+    """The scores and the verdict; all tables if ``full``."""
+    found = tables(comparison, LISTED) if full else [scores_table(comparison, intervals=False)]
+    return Report("comparison", found, [finding.text for finding in findings(comparison)])
+
+
 def warnings(comparison: Comparison) -> tuple[list[str], dict[str, str]]:
     """All warnings, each once, and by member the numbers of its own ("1, 3")."""
     texts = list(dict.fromkeys(warning for entry in comparison.entries for warning in entry.warnings))
@@ -49,21 +59,30 @@ def warnings(comparison: Comparison) -> tuple[list[str], dict[str, str]]:
     return texts, numbers
 
 
-def scores_table(comparison: Comparison) -> Table:
-    """Scores under the main label set, the verdict against the best, and the numbers of warnings."""
+def scores_table(comparison: Comparison, *, intervals: bool = True) -> Table:
+    """Scores under the main label set, the verdict against the best, and the numbers of warnings.
+
+    Without ``intervals`` only logloss has them, and no best cell is emphasised.
+    """
     texts, numbers = warnings(comparison)
     rows = comparison.rows
     columns: dict[Column, Values] = {}
     for metric in metrics_in("compare"):
-        columns[metric_column(metric)] = comparison.main.intervals[metric]
+        ends = comparison.main.intervals[metric]
+        if intervals or metric == "logloss":
+            columns[metric_column(metric)] = ends
+        else:
+            columns[metric_column(metric, better=None)] = ends[:, 0]
         if metric == "logloss" and len(comparison.entries) > 1:
             verdicts = [
                 one.outcome + (f" by {METRICS[one.metric].title}" if one.metric != "logloss" else "")
                 for one in comparison.against_best()
             ]
-            columns[Column("verdict", "against the best")] = ["the best", *verdicts]
+            columns[Column("verdict", "against the best", help=_VERDICT_HELP)] = ["the best", *verdicts]
     if texts:
-        columns[Column("warnings", "see")] = [numbers[name] or None for name in comparison.names]
+        columns[Column("warnings", "see", help="Numbers of warnings")] = [
+            numbers[name] or None for name in comparison.names
+        ]
     notes = [
         f"Brackets hold 95% intervals, by {comparison.replicates:,} resamples of whole pages. Better and worse are by "
         "permutation of pages at 5%, Holm's correction for all pairs.",
@@ -80,7 +99,7 @@ def _label_sets(comparison: Comparison) -> Table:
         for name, scores in comparison.scores.items():
             key, group = f"{metric} {name}", METRICS[metric].title
             columns[metric_column(metric, key=key, title=name, group=group)] = scores.points(metric)
-    return _by_member(comparison, "every label set", columns)
+    return _by_member(comparison, "Every label set", columns)
 
 
 def _wins(comparison: Comparison) -> Table:
@@ -97,7 +116,7 @@ def _wins(comparison: Comparison) -> Table:
     )
     if count / 0.05 > comparison.replicates + 1:
         caption += f" {comparison.replicates:,} permutations are too few for {count} pairs to be significant."
-    return _by_member(comparison, "pairwise wins", columns, caption=caption)
+    return _by_member(comparison, "Pairwise wins", columns, caption=caption)
 
 
 def _similarity(comparison: Comparison) -> Table:
@@ -120,7 +139,7 @@ def _similarity(comparison: Comparison) -> Table:
         ],
     }
     title = (
-        "similarity of members: means over the others; share of rows with the same answer as the most similar"
+        "Similarity of members: means over the others; share of rows with the same answer as the most similar"
     )
     # the agreement orders a shortened table
     table = _by_member(comparison, title, {**columns, Column("agreement", ""): agreement})
@@ -140,7 +159,7 @@ def _contribution(comparison: Comparison, found: BlendContribution) -> Table:
         f"and {found.prior:.4f} with none (the class prior); Shapley values ({how}) add up to the difference. Both "
         "depend on the other members."
     )
-    return _by_member(comparison, "contribution of each member", columns, found.members, caption)
+    return _by_member(comparison, "Contribution of each member", columns, found.members, caption)
 
 
 def slices_table(comparison: Comparison, member: str | None = None) -> Table:
@@ -164,7 +183,7 @@ def slices_table(comparison: Comparison, member: str | None = None) -> Table:
     return Table(
         columns,
         [Section(dimension, rows) for dimension, rows in sections.items()],
-        title=f"slices: {comparison.names[place]}",
+        title=f"Slices: {comparison.names[place]}",
         caption=caption,
     )
 
@@ -184,7 +203,7 @@ def _balance(comparison: Comparison) -> Table:
             "names and rank of the right one (Kocijan et al. 2020); effective sample size "
             f"{effective:,.0f} of {len(used):,} rows with an answer. Intervals take the weights as fixed."
         )
-    return _by_member(comparison, "bias", columns, caption=caption)
+    return _by_member(comparison, "Bias, unweighted and reweighted by difficulty", columns, caption=caption)
 
 
 def _flips(comparison: Comparison, flips: Flips) -> Table:
@@ -197,7 +216,7 @@ def _flips(comparison: Comparison, flips: Flips) -> Table:
         f"Share of predictions that flip, of the rows in brackets: gender exchanges masculine and feminine {swapped}, "
         "order the roles of A and B, names puts common names in their place. Titles of pages stay unchanged."
     )
-    return _by_member(comparison, "counterfactual flips", columns, flips.members, caption)
+    return _by_member(comparison, "Counterfactual flips", columns, flips.members, caption)
 
 
 def _label_errors(comparison: Comparison, found: LabelErrors) -> Table:
@@ -217,7 +236,7 @@ def _label_errors(comparison: Comparison, found: LabelErrors) -> Table:
             f" Of the {RANKED} of lowest quality, published corrections change {found.precision:.0%}; of all "
             f"rows {found.corrected.mean():.1%}."
         )
-    return Table(columns, [Section("likely label errors", rows)], caption=caption, name_title="row")
+    return Table(columns, [Section("", rows)], "Likely label errors", caption, "row")
 
 
 def _by_member(
@@ -233,7 +252,7 @@ def _by_member(
         (name, {column.key: _cell(values[place]) for column, values in columns.items()})
         for place, name in enumerate(names)
     ]
-    return Table(list(columns), [Section(title, rows)], caption=caption, name_title="member")
+    return Table(list(columns), [Section("", rows)], title, caption, "member")
 
 
 def _shortened(table: Table, most: int | None, by: str = "") -> Table:

@@ -65,7 +65,7 @@ class Column:
 
     ``key`` finds its cells in a row and in JSON; floats have ``decimals``; ``better`` (``"low"`` or ``"high"``)
     emphasises the best cell of each section; neighbours of one ``group`` share a heading above their titles, and a
-    block.
+    block; ``help`` explains the column on pages.
     """
 
     key: str
@@ -73,6 +73,7 @@ class Column:
     decimals: int = 3
     better: str | None = None
     group: str = ""
+    help: str = ""
 
     @property
     def heading(self) -> str:
@@ -86,7 +87,7 @@ class Column:
         if isinstance(cell, Interval | Difference):
             value, low, high = (f"{part:.{self.decimals}f}" for part in cell[:3])
             interval = "" if isnan(cell.low) else f" [{low}, {high}]"
-            return value + interval + (f" p={cell.p:.3f}" if isinstance(cell, Difference) else "")
+            return value + interval + (f" {p_value(cell.p)}" if isinstance(cell, Difference) else "")
         return f"{cell:.{self.decimals}f}" if isinstance(cell, float) else printable(str(point(cell)))
 
     def texts(self, cells: Sequence[Cell]) -> list[str]:
@@ -109,7 +110,7 @@ class Column:
 def metric_column(name: str, **changes: Any) -> Column:
     """The column of a metric in :data:`gapstack.evaluation.METRICS`, with ``changes`` to its fields."""
     metric = METRICS[name]
-    return replace(Column(name, metric.title, metric.decimals, metric.better), **changes)
+    return replace(Column(name, metric.title, metric.decimals, metric.better, help=metric.help), **changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +302,11 @@ def point(cell: Cell) -> str | int | float | None:
     if isinstance(cell, Interval | Difference):
         return None if isnan(cell.value) else cell.value
     return cell.text if isinstance(cell, StyledCell) else cell
+
+
+def p_value(p: float) -> str:
+    """A p-value to three decimals, such as ``p=0.031`` or ``p<0.001``."""
+    return "p<0.001" if p < 0.001 else f"p={p:.3f}"
 
 
 def pipe_width() -> int:

@@ -15,11 +15,10 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from gapstack.data import Span
-from gapstack.display.render import Cell, Column, StyledCell, Table, point
+from gapstack.display.render import Cell, Column, StyledCell, Table, p_value, point
 from gapstack.evaluation import Difference, Interval
 
 _SHELL = "gapstack.display"
-_SMALLEST_P = 0.001
 
 
 def render(package: str, data: dict[str, Any], scripts: Sequence[str] = (), **context: Any) -> str:
@@ -60,7 +59,7 @@ def page_cell(column: Column, cell: Cell, best: Cell = None, *, quiet: bool = Fa
     ends = None if isnan(low) or isnan(high) else (low, high)
     notes = [f"[{low:.{column.decimals}f}, {high:.{column.decimals}f}]"] if ends and not quiet else []
     if isinstance(cell, Difference):
-        notes.append(f"p={cell.p:.3f}" if cell.p >= _SMALLEST_P else f"p<{_SMALLEST_P}")
+        notes.append(p_value(cell.p))
         kind = "clear" if ends and cell.p < 0.05 else kind
     return StyledCell(f"{value:.{column.decimals}f}", value, kind, " ".join(notes), ends)
 

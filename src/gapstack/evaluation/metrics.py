@@ -165,11 +165,12 @@ RowValues = Callable[[Corpus, Predictions], Floats]
 class Metric:
     """A score that follows from sums over rows, so that it can be resampled.
 
-    ``name`` is its attribute of :class:`~gapstack.evaluation.Scores` and key in JSON, ``title`` heads its columns;
+    ``name`` is its attribute of :class:`~gapstack.evaluation.Scores` and key in JSON, ``title`` heads its columns,
+    ``help`` explains it there;
     ``better`` is low, high, or None if it is best near 1. ``rows`` maps a labelled corpus and :class:`Predictions` to
     the (n, ``columns``) contributions of the rows, ``score`` sums (..., 1 + columns), the number of rows first, to
     scores (...), NaN without a value. ``tables`` say where it is shown: ``score`` (tables of scores), ``summary`` (with
-    intervals, in runs and their listing), ``compare`` and ``leaderboard`` (of a comparison), ``pairs`` (tests of all
+    intervals, in runs and their listing), ``compare`` (of a comparison), ``pairs`` (tests of all
     pairs), ``balance`` (genders reweighted by difficulty). ``probabilities``: it has no value without them.
     """
 
@@ -182,6 +183,7 @@ class Metric:
     tables: tuple[str, ...]
     columns: int = 1
     probabilities: bool = False
+    help: str = ""
 
     def contributions(self, corpus: Corpus, predictions: Predictions) -> Floats:
         """Contributions of the rows, (n, k); NaN where it lacks probabilities."""
@@ -241,24 +243,47 @@ def _soft(values: Callable[..., Floats]) -> RowValues:
     return lambda corpus, found: values(corpus.labels, found.probabilities).reshape(len(corpus), -1)
 
 
-_FIRST = ("score", "compare", "leaderboard")
+_FIRST = ("score", "compare")
 _GENDERS = Gender.FEMININE, Gender.MASCULINE
 _losses, _briers, _gaps = _soft(example_losses), _soft(example_briers), _soft(calibration_gaps)
 _masculine, _feminine = _counts_of(Gender.MASCULINE), _counts_of(Gender.FEMININE)
 
 _LIST = [
     Metric(
-        "logloss", "logloss", "low", 4, _losses, mean_score, (*_FIRST, "summary", "pairs"), probabilities=True
+        *("logloss", "logloss", "low", 4, _losses, mean_score, (*_FIRST, "summary", "pairs")),
+        probabilities=True,
+        help="Mean of minus the log of the right answer's probability; 0 is perfect",
     ),
-    Metric("f1_masculine", "F1 M", "high", 1, _masculine, _f1, (*_FIRST, "balance"), columns=3),
-    Metric("f1_feminine", "F1 F", "high", 1, _feminine, _f1, (*_FIRST, "balance"), columns=3),
     Metric(
-        "f1_overall", "F1 O", "high", 1, _counts, _f1, (*_FIRST[:2], "summary", "pairs", "balance"), columns=3
+        *("f1_masculine", "F1 M", "high", 1, _masculine, _f1, (*_FIRST, "balance"), 3),
+        help="F1 on masculine pronouns, percent",
     ),
-    Metric("bias", "bias", None, 3, _counts_of(*_GENDERS), _bias, (*_FIRST, "summary", "balance"), columns=6),
-    Metric("accuracy", "acc", "high", 3, _both_right, mean_score, (*_FIRST[:2], "pairs")),
-    Metric("brier", "Brier", "low", 4, _briers, mean_score, (), probabilities=True),
-    Metric("ece", "ECE", "low", 3, _gaps, _calibration_error, _FIRST[1:], ECE_BINS, probabilities=True),
+    Metric(
+        *("f1_feminine", "F1 F", "high", 1, _feminine, _f1, (*_FIRST, "balance"), 3),
+        help="F1 on feminine pronouns, percent",
+    ),
+    Metric(
+        *("f1_overall", "F1 O", "high", 1, _counts, _f1, (*_FIRST, "summary", "pairs", "balance"), 3),
+        help="F1 on all pronouns, percent",
+    ),
+    Metric(
+        *("bias", "bias", None, 3, _counts_of(*_GENDERS), _bias, (*_FIRST, "summary", "balance"), 6),
+        help="F1 on feminine divided by F1 on masculine pronouns; 1 is even",
+    ),
+    Metric(
+        *("accuracy", "acc", "high", 3, _both_right, mean_score, (*_FIRST, "pairs")),
+        help="Share of rows with the right answer",
+    ),
+    Metric(
+        *("brier", "Brier", "low", 4, _briers, mean_score, ()),
+        probabilities=True,
+        help="Mean squared distance of the probabilities to the right answer, 0 to 2",
+    ),
+    Metric(
+        *("ece", "ECE", "low", 3, _gaps, _calibration_error, ("compare",), ECE_BINS),
+        probabilities=True,
+        help="Expected calibration error: mean distance between confidence and accuracy",
+    ),
 ]
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _LIST}
 """All metrics by name. A new one is one entry of the list: scores, intervals, tests, tables and plots follow."""

@@ -1,0 +1,128 @@
+"""What a comparison shows, in sentences: the verdict, the genders, contributions and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gapstack.comparison.analysis import RANKED, BlendContribution, Comparison, LabelErrors
+from gapstack.display.render import Column, metric_column, p_value
+from gapstack.evaluation import METRICS, Difference, Interval
+
+_NAMED = 3  # members named in a sentence; of more their number is given
+
+
+class ComparisonFinding(NamedTuple):
+    """A claim with its test as a sentence, and the id of the page's element that shows more."""
+
+    text: str
+    part: str
+
+
+def findings(comparison: Comparison) -> list[ComparisonFinding]:
+    """Who is best, the genders, what is worth keeping, the labels."""
+    result = [one for one in (_best(comparison), _best_f1(comparison)) if one]
+    if not np.isnan(comparison.main.interval(comparison.names[0], "bias")).any():
+        result.append(_genders(comparison))
+    if comparison.contribution:
+        result.append(_worth(comparison.contribution))
+    if comparison.label_errors and comparison.label_errors.corrected is not None:
+        result.append(_labels(comparison.label_errors))
+    return result
+
+
+def _best(comparison: Comparison) -> ComparisonFinding:
+    """Who wins by logloss, whom it beats by how much, and whom it cannot be told apart from."""
+    best = comparison.names[0]
+    metric = "f1_overall" if np.isnan(comparison.main.points("logloss")[0]) else "logloss"
+    text = f"Best by {METRICS[metric].title}: {best}, {_score(comparison, best, metric)}."
+    verdicts = dict(zip(comparison.names[1:], comparison.against_best(), strict=True))
+    parts = {
+        "It beats": [name for name, verdict in verdicts.items() if verdict.outcome == "worse"],
+        "It cannot be distinguished from": [
+            n for n, verdict in verdicts.items() if verdict.outcome != "worse"
+        ],
+    }
+    for start, names in parts.items():
+        if names:
+            nearest = min(names, key=lambda name: abs(verdicts[name].difference.value))
+            found = verdicts[nearest]
+            difference = metric_column(found.metric).show(found.difference)
+            by = f" {METRICS[found.metric].title}" if found.metric != metric else ""
+            closest = (
+                "at a difference of"
+                if len(names) == 1
+                else f"of which {nearest} is nearest, at a difference of"
+            )
+            text += f" {start} {_count(names, len(verdicts))}, {closest}{by} {difference}."
+    if verdicts:
+        text += " Tests: permutation of pages, 5%, Holm's correction for all pairs."
+    return ComparisonFinding(text, "plot-forest" if verdicts else "plot-scores")
+
+
+def _best_f1(comparison: Comparison) -> ComparisonFinding | None:
+    """Who has the highest F1, if that is not the best by logloss."""
+    place = int(np.argmax(comparison.main.points("f1_overall")))
+    if place == 0:
+        return None
+    name = comparison.names[place]
+    pairs = comparison.pairs["f1_overall"]
+    value, low, high = pairs.difference[place, 0].tolist()
+    lead = metric_column("f1_overall").show(Difference(value, low, high, float(pairs.p_holm[place, 0])))
+    text = (
+        f"Best by F1: {name}, {_score(comparison, name, 'f1_overall')}, number {place + 1} of "
+        f"{len(comparison.names)} by logloss; its F1 minus that of {comparison.names[0]} is {lead}."
+    )
+    return ComparisonFinding(text, "plot-scores")
+
+
+def _score(comparison: Comparison, name: str, metric: str) -> str:
+    return metric_column(metric).show(comparison.main.interval(name, metric))
+
+
+def _genders(comparison: Comparison) -> ComparisonFinding:
+    best, names = comparison.names[0], comparison.names
+    intervals = {name: comparison.main.interval(name, "bias") for name in names}
+    low = [name for name, interval in intervals.items() if interval.high < 1]
+    high = [name for name, interval in intervals.items() if interval.low > 1]
+    clear = best in low + high
+    verdict = "excludes 1, a significant difference" if clear else "includes 1, no significant difference"
+    f1 = [f"{comparison.main.points(metric)[0]:.1f}" for metric in ("f1_masculine", "f1_feminine")]
+    text = (
+        f"{best} has F1 {f1[0]} on masculine and {f1[1]} on feminine pronouns, bias "
+        f"{metric_column('bias').show(intervals[best])}: its 95% interval {verdict}."
+    )
+    if len(names) > 1:
+        text += f" Significantly worse on feminine pronouns: {_count(low, len(names))}"
+        text += f"; on masculine ones: {_count(high, len(names))}." if high else "."
+    return ComparisonFinding(text, "plot-gaps")
+
+
+def _worth(found: BlendContribution) -> ComparisonFinding:
+    most = int(np.argmax(found.shapley[:, 0]))
+    needed = [name for name, (_, low, _) in zip(found.members, found.left_out, strict=True) if low > 0]
+    shapley = Column("", "", 4).show(Interval(*found.shapley[most]))
+    text = (
+        f"A weighted average of all has logloss {found.full:.4f}. {found.members[most]} contributes most to it "
+        f"(Shapley value {shapley}). Worth keeping, as leaving it out raises the logloss (95%): "
+        f"{_count(needed, len(found.members))}."
+    )
+    return ComparisonFinding(text, "plot-added")
+
+
+def _labels(found: LabelErrors) -> ComparisonFinding:
+    assert found.corrected is not None
+    assert found.p is not None
+    text = (
+        f"{len(found.rows):,} labels look wrong (confident learning). Published corrections change "
+        f"{found.precision:.0%} of the {RANKED} labels that the members doubt most, where chance is "
+        f"{found.corrected.mean():.1%} ({p_value(found.p)})."
+    )
+    return ComparisonFinding(text, "label-errors")
+
+
+def _count(names: Sequence[str], total: int) -> str:
+    """Few members by name, more by number."""
+    return ", ".join(names) if 0 < len(names) <= _NAMED else f"{len(names) or 'none'} of {total}"
