@@ -44,8 +44,12 @@ def tables(comparison: Comparison, listed: int | None = None) -> list[Table]:
 
 
 def report(comparison: Comparison, *, full: bool = False) -> Report:
-    """The scores and the verdict; all tables if ``full``."""
-    found = tables(comparison, LISTED) if full else [scores_table(comparison, intervals=False)]
+    """The scores, counterfactual flips if measured, and the verdict; all tables if ``full``."""
+    if full:
+        found = tables(comparison, LISTED)
+    else:
+        found = [scores_table(comparison, intervals=False)]
+        found += [_flips(comparison, comparison.flips)] if comparison.flips else []
     return Report("comparison", found, [finding.text for finding in findings(comparison)])
 
 

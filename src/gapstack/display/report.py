@@ -18,7 +18,7 @@ from gapstack.files import write_json, write_text
 class Report:
     """Paragraphs, tables and notes, in this order.
 
-    ``data`` is for JSON, by default the tables' cells; ``files`` has plots and others by name.
+    ``data`` is for JSON, by default the ``title`` and the tables' cells; ``files`` has plots and others by name.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Report:
     data: Mapping[str, Any] | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     lead: Sequence[str] = ()
+    title: str = ""
 
     @property
     def parts(self) -> list[Table | str]:
@@ -40,7 +41,7 @@ class Report:
         if self.data is not None:
             return plain(self.data)
         tables = [table.json() for table in self.tables]
-        return {"paper": self.name, "tables": tables, "notes": list(self.notes)}
+        return {"paper": self.title or self.name, "tables": tables, "notes": list(self.notes)}
 
     def markdown(self) -> str:
         """The report as GitHub Markdown."""

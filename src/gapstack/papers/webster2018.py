@@ -120,7 +120,7 @@ def reproduce(
         if folder
         else "No off-the-shelf resolver's decisions were found, so their rows are missing.",
     ]
-    return Report("webster2018", tables, notes, files=files)
+    return Report("webster2018", tables, notes, files=files, title=TITLE)
 
 
 def published(
