@@ -1,4 +1,7 @@
-"""The how-tos, followed to the letter in a copy of the package: their files, their insertions, their commands."""
+"""The how-tos of extending the package, followed to the letter in a copy of it: files, insertions, commands.
+
+Commands of the others need runs and data of a user's own; ``test_links.py`` parses them.
+"""
 
 import json
 import os
@@ -11,7 +14,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-HOW_TOS = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 STEP = re.compile(
     r"(?:^(?:Create `(?P<create>.+)`:|In `(?P<edit>.+)`, above the line that begins with `(?P<anchor>.+)`:)\n\n)?"
     r"^```(?P<language>\w+)\n(?P<code>(?:.*\n)*?)```$",
@@ -39,7 +41,9 @@ for language, code in json.load(sys.stdin):
 
 
 def steps(path: Path) -> list[re.Match[str]]:
-    return list(STEP.finditer(path.read_text(encoding="utf-8")))
+    """The code blocks of a page that creates or edits files."""
+    found = list(STEP.finditer(path.read_text(encoding="utf-8")))
+    return found if any(step["create"] or step["edit"] for step in found) else []
 
 
 def insert(path: Path, anchor: str, code: str) -> None:
@@ -77,7 +81,7 @@ def test_following_all_of_them_to_the_letter_works(tmp_path):
         shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     commands, written = [], set()
-    for step in (step for path in HOW_TOS for step in steps(path)):
+    for step in (step for path in sorted((ROOT / "docs" / "how-to").glob("*.md")) for step in steps(path)):
         target = tmp_path / (step["create"] or step["edit"] or "")
         if step["create"]:
             assert not target.exists()
