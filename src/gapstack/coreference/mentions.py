@@ -268,7 +268,8 @@ def _other_name(
         stop += 1
     name = _name(sentence.doc, start, stop, sentence.start, offset, number, lexicon, place)
     if name is not None and name.text[0].isupper():
-        name.personhood = 0.7 if name.sign or name.words[0] in lexicon.names else 0.3
+        is_known = name.sign or any(word in lexicon.names for word in name.words[:1])
+        name.personhood = 0.7 if is_known else 0.3
         yield name
 
 
