@@ -67,3 +67,10 @@ def test_commands_exist_and_take_their_options(document):
                 known.make_parser(typer.Context(known)).parse_args(words[2:])
     named = [words.split()[1] for words in CODE.findall(text(document)) if re.match(r"gap [a-z]", words)]
     assert set(named) <= set(COMMANDS)
+
+
+def test_files_of_the_systems_are_there():
+    members, ensemble = PACKAGE / "members", PACKAGE / "ensemble"
+    files = re.findall(r"`(?:ensemble/)?(\w+\.py)`", text(ROOT / "docs/papers/systems.md"))
+    assert len(files) > 10
+    assert [name for name in files if not (members / name).exists() and not (ensemble / name).exists()] == []

@@ -110,6 +110,11 @@ class Encoder:
             )
         with _loading(self.name, "configuration"):
             config = AutoConfig.from_pretrained(self.folder, trust_remote_code=False)
+        if config.model_type == "convbert":
+            raise MemberError(
+                f"encoder {self.name} (convbert) convolves over padding, so that predictions would depend on the "
+                "batch; choose another encoder"
+            )
         if not config.is_encoder_decoder and config.get_text_config() is not config:
             raise MemberError(
                 f"encoder {self.name} ({config.model_type}) reads more than text; use a text model"
