@@ -23,8 +23,10 @@ from tests.commands import gap, refused
 from tests.damage import apply_damage
 
 GROUPS = typer.main.get_command(app).commands
-COMMANDS = {name: one for name, one in GROUPS.items() if name != "data"} | {
-    f"data {name}": one for name, one in GROUPS["data"].commands.items()
+COMMANDS = {name: one for name, one in GROUPS.items() if not hasattr(one, "commands")} | {
+    f"{group} {name}": one
+    for group, commands in GROUPS.items()
+    for name, one in getattr(commands, "commands", {}).items()
 }
 
 
