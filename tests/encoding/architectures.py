@@ -26,6 +26,7 @@ from gapstack.data import Corpus, sources
 from gapstack.errors import MemberError
 from gapstack.members import create, store
 from gapstack.members.name_substitution import COMMON_NAMES
+from gapstack.runs.encoder_check import trial_rows
 
 MARKS = {"unk": "[UNK]", "pad": "[PAD]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 ROBERTA = {
@@ -272,17 +273,9 @@ def create_on(name: str, folder: Path) -> Any:
 
 
 def rows() -> tuple[Corpus, Corpus]:
-    """Short rows to fit on, most of them with a name that comes again (for masked_lm), and to predict."""
-    sample = sources.sample()
-    by_length = sorted(sample["train"], key=lambda row: len(row.text))
-    again = [
-        row
-        for row in by_length
-        if {row.a_text, row.b_text} & set(row.text[max(row.a.end, row.b.end) :].split())
-    ]
-    short = [row for row in by_length if row not in again[:14]]
-    held = sorted(sample["test"], key=lambda row: len(row.text))[:3]
-    return Corpus([*again[:14], *short[:10]], label_set="official"), Corpus(held)
+    """Short rows to fit on, and to predict."""
+    held = sorted(sources.sample()["test"], key=lambda row: len(row.text))[:3]
+    return trial_rows(), Corpus(held)
 
 
 def trial(name: str, folder: Path, new_cache: Callable[[], None]) -> str:

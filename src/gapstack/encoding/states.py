@@ -7,7 +7,6 @@ each text twice, and the states of the second copy are used, whose pieces see th
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -51,27 +50,23 @@ def read_states(
 
     Raises MemberError if the model does not return the layers or the attention that are asked for.
     """
-    import torch
-
     config: Any = model.config
     length = ids.shape[1]
     inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": None if keep is None else keep.long()}
-    if twice := is_causal(config):
-        mask = torch.ones_like(ids) if keep is None else keep.long()
-        mask = mask.repeat(1, 2)
-        inputs = {"input_ids": ids.repeat(1, 2), "attention_mask": mask, "use_cache": False}
-        if "position_ids" in inspect.signature(model.forward).parameters:
-            inputs["position_ids"] = (mask.cumsum(1) - 1).clamp_min(0)
+    twice = _Twice.of(ids, keep) if is_causal(config) else None
+    if twice:
+        inputs = {"input_ids": twice.ids, "attention_mask": twice.keep.long(), "use_cache": False}
     inputs |= {"output_hidden_states": True} if hidden else {}
     inputs |= {"output_attentions": True} if attention else {}
     output = model(**inputs)
-    last = output.last_hidden_state[:, length:] if twice else output.last_hidden_state
-    states = tuple(output.hidden_states) if hidden else ()
-    maps = tuple(output.attentions or ()) if attention else ()
+    last, states, maps = output.last_hidden_state, (), ()
+    if hidden:
+        states = tuple(output.hidden_states)
+    if attention:
+        maps = tuple(output.attentions or ())
     if twice:
-        states = tuple(layer[:, length:] for layer in states)
-        # a piece attends to both copies of another
-        maps = tuple(layer[:, :, length:, :length] + layer[:, :, length:, length:] for layer in maps)
+        last, states = twice.second(last), tuple(map(twice.second, states))
+        maps = tuple(map(twice.maps, maps))
     layers = config.num_hidden_layers
     if hidden and (len(states) != layers + 1 or any(layer.shape[1] != length for layer in states)):
         raise MemberError(
@@ -80,6 +75,42 @@ def read_states(
     if attention and (len(maps) != layers or any(layer.shape[2:] != (length, length) for layer in maps)):
         raise MemberError(f"a {config.model_type} model does not return its attention as maps of all pieces")
     return States(last, states, maps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Twice:
+    """Pieces (b, 2L) of texts that are read twice, without padding in between; a sliding window would count it."""
+
+    ids: Tensor
+    keep: Tensor
+    places: Tensor
+    """Places (b, L) of the second copies' pieces; any for padding."""
+
+    @classmethod
+    def of(cls, ids: Tensor, keep: Tensor | None) -> _Twice:
+        """Repeat pieces (b, L), of which ``keep`` has those of the text first."""
+        import torch
+
+        length = ids.shape[1]
+        sizes = torch.full_like(ids[:, :1], length) if keep is None else keep.long().sum(1, keepdim=True)
+        at = torch.arange(2 * length, device=ids.device)[None]
+        return cls(
+            ids.gather(1, torch.where(at < sizes, at, (at - sizes).clamp(0, length - 1))),
+            at < 2 * sizes,
+            (sizes + at[:, :length]).clamp_max(2 * length - 1),
+        )
+
+    def second(self, states: Tensor) -> Tensor:
+        """States (b, L, H) of the second copies."""
+        return states.gather(1, self.places[..., None].expand(-1, -1, states.shape[2]))
+
+    def maps(self, attention: Tensor) -> Tensor:
+        """Attention (b, heads, L, L) from the second copies to both copies of a piece."""
+        heads, length = attention.shape[1], self.places.shape[1]
+        rows = self.places[:, None, :, None].expand(-1, heads, -1, 2 * length)
+        seen = attention.gather(2, rows)
+        columns = self.places[:, None, None].expand(-1, heads, length, -1)
+        return seen[..., :length] + seen.gather(3, columns)
 
 
 def dtype_for(config: Any, dtype: torch.dtype) -> torch.dtype:

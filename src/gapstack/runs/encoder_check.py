@@ -66,7 +66,7 @@ def check_encoder(name: str) -> EncoderCheck:
     Raises DataNotFoundError if there is no such encoder; MemberError if none of its files can be used.
     """
     encoder = load_encoder(name)
-    rows = _rows()
+    rows = trial_rows()
     with scratch_cache():
         encoder.model  # noqa: B018 the time to load it does not count
         start = perf_counter()
@@ -100,13 +100,14 @@ def _tried() -> list[str]:
     return [member for member in MEMBERS if "encoder" in settings_of(MEMBERS[member])]
 
 
-def _rows() -> Corpus:
-    """The shortest rows of the sample with each label, and with a name that occurs again (for masked_lm)."""
+def trial_rows() -> Corpus:
+    """The shortest rows of the sample with each label, and with A, and B, again after both (for masked_lm)."""
     by_length = sorted(sources.sample()["train"], key=lambda row: len(row.text))
     kinds = [[row for row in by_length if row.label is label] for label in Label]
-    kinds.append(
-        [row for row in by_length if any(row.text.count(name) > 1 for name in (row.a_text, row.b_text))]
-    )
+    kinds += [
+        [row for row in by_length if getattr(row, name) in row.text[row.b.end :]]
+        for name in ("a_text", "b_text")
+    ]
     chosen = {row.id: row for kind in kinds for row in kind[:_ROWS]}
     return Corpus(chosen.values(), label_set="official")
 
