@@ -59,11 +59,9 @@ def read_states(
     inputs |= {"output_hidden_states": True} if hidden else {}
     inputs |= {"output_attentions": True} if attention else {}
     output = model(**inputs)
-    last, states, maps = output.last_hidden_state, (), ()
-    if hidden:
-        states = tuple(output.hidden_states)
-    if attention:
-        maps = tuple(output.attentions or ())
+    last: Tensor = output.last_hidden_state
+    states: tuple[Tensor, ...] = tuple(output.hidden_states) if hidden else ()
+    maps: tuple[Tensor, ...] = tuple(output.attentions or ()) if attention else ()
     if twice:
         last, states = twice.second(last), tuple(map(twice.second, states))
         maps = tuple(map(twice.maps, maps))
