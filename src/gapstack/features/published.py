@@ -1,11 +1,11 @@
 """Two papers' 17 features each, six for each name and five for the row, as the blocks of their members.
 
-``fill_the_gap``, of Yang et al. 2019 (after Krige's public kernel): characters of the name that the page title shares;
-whether the pronoun c-commands it, which excludes it; parallelism, theta-prominence, and nearness in the tree and in
-characters, each the maximum over the mentions that binding theory admits, A's, B's, and for the row all third persons';
-and the number of persons that are candidates. Nearness is the mean distance of all candidates minus the mention's own.
-The kernel takes candidates from spaCy and excludes names of the other gender by a list; here persons are the PERSON
-names of the project's parser and no name's gender is looked up.
+``fill_the_gap``, of Yang et al. 2019 (after Krige's public kernel): words of the longest part of the name that the page
+title has; whether the pronoun c-commands it, which excludes it; parallelism and theta-prominence, summed over the
+mentions that binding theory admits, and nearness in the tree and in characters, of the nearest of them, of A, B, and for
+the row of all third persons; and the number of persons that are candidates. Nearness is the mean distance of all
+candidates minus the mention's own. The kernel takes candidates from spaCy and excludes names of the other gender by a
+list; here persons are the PERSON names of the project's parser and no name's gender is looked up.
 
 ``positions``, of Abzaliev 2019, scaled as there: whether the page title has all distinctive tokens of the name (the
 released code looks for the lower-cased name in the URL's last part); place in the text, index of the sentence, and
@@ -38,12 +38,16 @@ _LONG = 5.0  # log words
 _SENTENCE_COST = 1.0  # edges, as for the syntactic cues
 
 
-def _title_chars(example: Example, name: str) -> float:
-    title = page_title(example.url)
-    of_title = distinctive_tokens(title.title) if title else ()
-    return sum(
-        len(own) for own in distinctive_tokens(name) if any(same_token(own, other) for other in of_title)
-    )
+def _title_words(example: Example, name: str) -> int:
+    """Number of words of the longest part of a name that the page's title has."""
+    title, own = page_title(example.url), distinctive_tokens(name)
+    other = distinctive_tokens(title.title) if title else ()
+    shared = [[same_token(word, of_title) for of_title in other] for word in own]
+    runs = np.zeros((len(own) + 1, len(other) + 1), dtype=np.int64)
+    for i, row in enumerate(shared):
+        for j, is_same in enumerate(row):
+            runs[i + 1, j + 1] = is_same * (runs[i, j] + 1)
+    return int(runs.max())
 
 
 def _scores(discourse: Discourse) -> Floats:
@@ -60,13 +64,14 @@ def _scores(discourse: Discourse) -> Floats:
     parallel = parse.functions[heads] == parse.functions[at]
     values = np.stack([parallel.astype(np.float64), parse.theta[heads], *nearness], axis=1)
     for group in set(who.tolist()):
-        scores[group] = values[who == group].max(axis=0)
+        own = values[who == group]
+        scores[group] = [*own[:, :2].sum(axis=0), *own[:, 2:].max(axis=0)]
     return scores
 
 
 def _fill_the_gap(example: Example, parse: Parse) -> Values:
     discourse = Discourse(example, parse)
-    title = [_title_chars(example, name) for name in (example.a_text, example.b_text)]
+    title = [_title_words(example, name) for name in (example.a_text, example.b_text)]
     if discourse.at < 0:  # the parse has no token there
         return np.column_stack([title, np.full((2, 1 + len(_SCORES)), nan)]), np.full(1 + len(_SCORES), nan)
     commanded = (discourse.two.barriers & Barrier.COMMAND) != 0
@@ -78,7 +83,7 @@ def _fill_the_gap(example: Example, parse: Parse) -> Values:
 
 fill_the_gap_features = ParseFeatures(
     "gap",
-    ("title_chars", "commanded", *_SCORES),
+    ("title_words", "commanded", *_SCORES),
     (*(f"other_{name}" for name in _SCORES), "candidates"),
     _fill_the_gap,
 )
