@@ -1,9 +1,9 @@
 """Two papers' 17 features each, six for each name and five for the row, as the blocks of their members.
 
 ``fill_the_gap``, of Yang et al. 2019 (after Krige's public kernel): words of the longest part of the name that the page
-title has; whether the pronoun c-commands it, which excludes it; parallelism and theta-prominence, summed over the
-mentions that binding theory admits, and nearness in the tree and in characters, of the nearest of them, of A, B, and for
-the row of all third persons; and the number of persons that are candidates. Nearness is the mean distance of all
+title has; whether the pronoun c-commands it, which excludes it; of the mentions that binding theory admits, the sum of
+parallelism and of theta-prominence, and the nearness of the nearest in the tree and in characters, for A, for B, and
+for the row of all third persons; and the number of persons that are candidates. Nearness is the mean distance of all
 candidates minus the mention's own. The kernel takes candidates from spaCy and excludes names of the other gender by a
 list; here persons are the PERSON names of the project's parser and no name's gender is looked up.
 
