@@ -17,8 +17,8 @@ def test_the_first_names_the_best_and_the_members_that_it_beats(made):
     first, *_ = findings(made)
     interval = made.main.interval("good", "logloss")
     assert first.text.startswith(f"Best by logloss: good, {interval.value:.4f}")
-    assert "It beats middling, poor, of which middling is nearest" in first.text
-    assert "It cannot be distinguished from decided" in first.text
+    assert "significantly better than middling, poor (the closest is middling" in first.text
+    assert "does not differ significantly from decided" in first.text
 
 
 def test_a_gap_between_the_genders_is_claimed_where_its_interval_excludes_1(made):

@@ -32,7 +32,7 @@ def test_every_member_has_its_verdict_against_the_best(made):
     (section,) = tables(made)[0].sections
     verdicts = {name.strip(): cells["verdict"] for name, cells in section.rows}
     assert verdicts == {
-        "1 good": "the best", "2 middling": "worse", "3 poor": "worse", "4 decided": "not significant by F1 O"
+        "1 good": "best by logloss", "2 middling": "worse", "3 poor": "worse", "4 decided": "not significant by F1 O"
     }  # fmt: skip
     for place, verdict in enumerate(made.against_best()[:2], 1):
         pairs = made.pairs["logloss"]
@@ -71,9 +71,9 @@ def test_a_terminal_lists_the_most_important_of_many_members(made):
     whole, short = tables(made), tables(made, 2)
     assert len(short[0].sections[0].rows) == len(made.names), "scores are of all"
     added, every = (
-        next(table for table in found if "Contribution of each member" in table.title)
+        next(table for table in found if "Contribution of each system" in table.title)
         for found in (short, whole)
     )
     values = sorted((cells["shapley"] for _, cells in every.sections[0].rows), reverse=True)
     assert [cells["shapley"] for _, cells in added.sections[0].rows] == values[:2]
-    assert f"2 of {len(values)} members" in added.caption
+    assert f"2 of {len(values)} systems" in added.caption

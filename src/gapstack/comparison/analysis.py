@@ -146,6 +146,11 @@ class Comparison:
         """Scores under the label set of ``rows``."""
         return self.scores[self.rows.label_set]
 
+    @property
+    def ranking(self) -> str:
+        """The metric by which the first is the best: logloss, or F1 where it has no probabilities."""
+        return "f1_overall" if np.isnan(self.main.points("logloss")[0]) else "logloss"
+
     def against_best(self) -> list[Verdict]:
         """Verdicts on all members except the best, which is the first."""
         verdicts = []

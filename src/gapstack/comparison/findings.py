@@ -34,31 +34,24 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
 
 
 def _best(comparison: Comparison) -> ComparisonFinding:
-    """Who wins by logloss, whom it beats by how much, and whom it cannot be told apart from."""
-    best = comparison.names[0]
-    metric = "f1_overall" if np.isnan(comparison.main.points("logloss")[0]) else "logloss"
+    """Who wins by logloss, whom it beats by how much, and from whom it does not differ significantly."""
+    best, metric = comparison.names[0], comparison.ranking
     text = f"Best by {METRICS[metric].title}: {best}, {_score(comparison, best, metric)}."
     verdicts = dict(zip(comparison.names[1:], comparison.against_best(), strict=True))
-    parts = {
-        "It beats": [name for name, verdict in verdicts.items() if verdict.outcome == "worse"],
-        "It cannot be distinguished from": [
-            n for n, verdict in verdicts.items() if verdict.outcome != "worse"
-        ],
-    }
-    for start, names in parts.items():
-        if names:
-            nearest = min(names, key=lambda name: abs(verdicts[name].difference.value))
-            found = verdicts[nearest]
-            difference = metric_column(found.metric).show(found.difference)
-            by = f" {METRICS[found.metric].title}" if found.metric != metric else ""
-            closest = (
-                "at a difference of"
-                if len(names) == 1
-                else f"of which {nearest} is nearest, at a difference of"
-            )
-            text += f" {start} {_count(names, len(verdicts))}, {closest}{by} {difference}."
-    if verdicts:
-        text += " Tests: permutation of pages, 5%, Holm's correction for all pairs."
+    beaten = [name for name, verdict in verdicts.items() if verdict.outcome == "worse"]
+    rest = [name for name in verdicts if name not in beaten]
+
+    def nearest(names: Sequence[str]) -> str:
+        name = min(names, key=lambda name: abs(verdicts[name].difference.value))
+        found = verdicts[name]
+        by = f" {METRICS[found.metric].title}" if found.metric != metric else ""
+        closest = "" if len(names) == 1 else f"the closest is {name}, "
+        return f"{closest}difference{by} {metric_column(found.metric).show(found.difference)}"
+
+    if beaten:
+        text += f" It is significantly better than {_count(beaten, len(verdicts))} ({nearest(beaten)})."
+    if rest:
+        text += f" It does not differ significantly from {_count(rest, len(verdicts))} ({nearest(rest)})."
     return ComparisonFinding(text, "plot-forest" if verdicts else "plot-scores")
 
 
@@ -72,8 +65,8 @@ def _best_f1(comparison: Comparison) -> ComparisonFinding | None:
     value, low, high = pairs.difference[place, 0].tolist()
     lead = metric_column("f1_overall").show(Difference(value, low, high, float(pairs.p_holm[place, 0])))
     text = (
-        f"Best by F1: {name}, {_score(comparison, name, 'f1_overall')}, number {place + 1} of "
-        f"{len(comparison.names)} by logloss; its F1 minus that of {comparison.names[0]} is {lead}."
+        f"Best by F1: {name}, {_score(comparison, name, 'f1_overall')}, which is number {place + 1} of "
+        f"{len(comparison.names)} by logloss. Its F1 minus that of {comparison.names[0]} is {lead}."
     )
     return ComparisonFinding(text, "plot-scores")
 
@@ -88,15 +81,15 @@ def _genders(comparison: Comparison) -> ComparisonFinding:
     low = [name for name, interval in intervals.items() if interval.high < 1]
     high = [name for name, interval in intervals.items() if interval.low > 1]
     clear = best in low + high
-    verdict = "excludes 1, a significant difference" if clear else "includes 1, no significant difference"
+    verdict = "excludes 1: a significant difference" if clear else "includes 1: no significant difference"
     f1 = [f"{comparison.main.points(metric)[0]:.1f}" for metric in ("f1_masculine", "f1_feminine")]
     text = (
-        f"{best} has F1 {f1[0]} on masculine and {f1[1]} on feminine pronouns, bias "
-        f"{metric_column('bias').show(intervals[best])}: its 95% interval {verdict}."
+        f"Genders: {best} has F1 {f1[0]} on masculine and {f1[1]} on feminine pronouns. The second divided by the "
+        f"first is {metric_column('bias').show(intervals[best])}, whose interval {verdict}."
     )
     if len(names) > 1:
-        text += f" Significantly worse on feminine pronouns: {_count(low, len(names))}"
-        text += f"; on masculine ones: {_count(high, len(names))}." if high else "."
+        text += f" Significantly worse on feminine pronouns: {_count(low, len(names))}; on masculine ones: "
+        text += f"{_count(high, len(names))}."
     return ComparisonFinding(text, "plot-gaps")
 
 
@@ -105,8 +98,8 @@ def _worth(found: BlendContribution) -> ComparisonFinding:
     needed = [name for name, (_, low, _) in zip(found.members, found.left_out, strict=True) if low > 0]
     shapley = Column("", "", 4).show(Interval(*found.shapley[most]))
     text = (
-        f"A weighted average of all has logloss {found.full:.4f}. {found.members[most]} contributes most to it "
-        f"(Shapley value {shapley}). Worth keeping, as leaving it out raises the logloss (95%): "
+        f"Together: a weighted average of all has logloss {found.full:.4f}. {found.members[most]} contributes most to "
+        f"it (Shapley value {shapley}). Leaving one out makes it significantly worse for "
         f"{_count(needed, len(found.members))}."
     )
     return ComparisonFinding(text, "plot-added")
@@ -116,9 +109,9 @@ def _labels(found: LabelErrors) -> ComparisonFinding:
     assert found.corrected is not None
     assert found.p is not None
     text = (
-        f"{len(found.rows):,} labels look wrong (confident learning). Published corrections change "
-        f"{found.precision:.0%} of the {RANKED} labels that the members doubt most, where chance is "
-        f"{found.corrected.mean():.1%} ({p_value(found.p)})."
+        f"Labels: {len(found.rows):,} are probably wrong (confident learning). Published corrections change "
+        f"{found.precision:.0%} of the {RANKED} labels that the systems doubt most, and {found.corrected.mean():.1%} "
+        f"of all ({p_value(found.p)})."
     )
     return ComparisonFinding(text, "label-errors")
 

@@ -12,9 +12,13 @@ function fill(select, titles, first) {
   if (first !== undefined) select.append(element("option", {value: ""}, first));
   titles.forEach((title, k) => select.append(element("option", {value: k}, title)));
 }
+/* A name that may break after an underscore. */
+function breakable(name) {
+  return element("span", {}, ...name.split(/(?<=_)/).flatMap((part) => [part, element("wbr", {})]));
+}
 /* A table of rows [name, ...cells], a cell [text, value, class, low, high]. */
-function drawTable(table, titles, rows) {
-  const head = titles.map((title) => element("th", {scope: "col"}, element("button", {type: "button"}, title)));
+function drawTable(table, titles, rows, helps = []) {
+  const head = titles.map((title, k) => element("th", {scope: "col"}, element("button", {type: "button", title: helps[k] ?? ""}, title)));
   const body = rows.map(([name, ...cells]) => element("tr", {}, element("th", {scope: "row"}, name),
     ...cells.map(([text, value, className = "", low = null, high = null]) => {
       const cell = element("td", {className}, text);
@@ -26,24 +30,20 @@ function drawTable(table, titles, rows) {
 }
 
 /* Slices of one member. */
-const SLICE_COLUMNS = [
-  ["logloss", "logloss", 3], ["accuracy", "acc", 3], ["f1_overall", "F1 O", 1], ["f1_masculine", "F1 M", 1],
-  ["f1_feminine", "F1 F", 1], ["f1_gap", "F1 F-M", 1], ["logloss_gap", "logloss F-M", 3],
-];
 const sliceForm = document.getElementById("slice-form");
 fill(sliceForm.elements.slices, memberNames);
 function drawSlices() {
   const member = Number(sliceForm.elements.slices.value);
-  drawTable(document.getElementById("slice-table"), ["slice", "rows", ...SLICE_COLUMNS.map((column) => column[1])],
+  drawTable(document.getElementById("slice-table"), ["slice", "rows", ...data.sliceColumns.map((column) => column.title)],
     data.slices.map((slice) => [`${slice.dimension}: ${slice.value}`, [slice.rows.toLocaleString("en"), slice.rows],
-      ...SLICE_COLUMNS.map(([key, , decimals]) => {
+      ...data.sliceColumns.map(({key, decimals}) => {
         const [value, low, high] = slice.scores[key][member];
         const range = low === null ? "" : `[${number(low, decimals)}, ${number(high, decimals)}]`;
         const gap = key.endsWith("_gap");
         const note = element("small", {}, gap && range ? ` ${range}` : "");
         const clear = gap && low !== null && (low > 0 || high < 0);
         return [element("span", {title: range}, number(value, decimals), note), value, clear ? "clear" : "", low, high];
-      })]));
+      })]), ["", "", ...data.sliceColumns.map((column) => column.help)]);
 }
 rememberForm(sliceForm, drawSlices);
 
@@ -60,10 +60,11 @@ function drawPair() {
   };
   const names = [memberNames[one], memberNames[other]];
   const outcomes = element("table", {className: "sortable"});
-  drawTable(outcomes, ["rows", `${names[1]} right`, `${names[1]} wrong`], [
-    [`${names[0]} right`, link(counts[1][1], [["right", names[0]], ["also-right", names[1]]]),
+  const named = (k, outcome) => breakable(`${names[k]} ${outcome}`);
+  drawTable(outcomes, ["rows", named(1, "right"), named(1, "wrong")], [
+    [named(0, "right"), link(counts[1][1], [["right", names[0]], ["also-right", names[1]]]),
       link(counts[1][0], [["right", names[0]], ["wrong", names[1]]])],
-    [`${names[0]} wrong`, link(counts[0][1], [["right", names[1]], ["wrong", names[0]]]),
+    [named(0, "wrong"), link(counts[0][1], [["right", names[1]], ["wrong", names[0]]]),
       link(counts[0][0], [["wrong", names[0]], ["also-wrong", names[1]]])],
   ]);
   const tested = data.plots.find((plot) => plot.id === "wins")?.views ?? [];
@@ -71,16 +72,16 @@ function drawPair() {
   drawTable(differences, ["score", "difference", "p (Holm)", "verdict"], tested.map((view) => {
     const {low, high, p, better} = view.tests;
     const gain = view.values[one][other];
-    const shown = (value) => (value === null ? "-" : String(value));
+    const shown = (value) => number(value, view.decimals);
     const verdict = p[one][other] === null || p[one][other] > 0.05 ? "not significant" : gain > 0 ? "better" : "worse";
     const [difference, from, to] = [gain && better * gain, low[one][other], high[one][other]];
     return [view.title, [`${shown(difference)} [${shown(from)}, ${shown(to)}]`, difference, "", from, to],
-      [shown(p[one][other]), p[one][other]], [verdict, verdict]];
+      [number(p[one][other], 3), p[one][other]], [verdict, verdict]];
   }));
   const headed = (title, table) => element("div", {}, addCopy(element("div", {className: "tablehead"}, element("h3", {}, title))),
     element("div", {className: "scroll", tabIndex: 0, role: "region", ariaLabel: title}, table));
   place.replaceChildren(...(one === other ? [] : [
-    element("div", {className: "side"}, headed("Rows that either has right", outcomes), headed("Differences of scores", differences))]));
+    element("div", {className: "side"}, headed("Rows that each has right", outcomes), headed("Differences of scores", differences))]));
 }
 
 /* Examples: what each member answers, how far they agree. */
@@ -98,8 +99,8 @@ for (const example of data.examples) {
 const form = document.getElementById("filters");
 const list = document.getElementById("list");
 const more = document.getElementById("more");
-fill(form.elements.label, CHOICES, "any label");
-for (const name of ["right", "wrong", "also-right", "also-wrong"]) fill(form.elements[name], memberNames, name.startsWith("also") ? "-" : "anybody");
+fill(form.elements.label, CHOICES, "any");
+for (const name of ["right", "wrong", "also-right", "also-wrong"]) fill(form.elements[name], memberNames, "any system");
 data.dimensions.forEach((dimension) => {
   const select = element("select", {name: `slice ${dimension.name}`});
   fill(select, dimension.values, "any");
@@ -150,12 +151,12 @@ function card(example) {
     byLabel.set(label, [...(byLabel.get(label) ?? []), name]);
   });
   for (const [label, names] of byLabel) {
-    head.append(element("span", {}, byLabel.size > 1 ? `label ${label} (${names.join(", ")})` : `label ${label}`));
+    head.append(element("span", {}, byLabel.size > 1 ? `right: ${label} (${names.join(", ")})` : `right: ${label}`));
   }
   const wrong = [...picked].filter((k) => !example.right(k)).length;
-  head.append(element("span", {}, `${wrong} of ${picked.size} ${picked.size === 1 ? "member" : "members"} wrong`));
+  head.append(element("span", {}, `${wrong} of ${picked.size} ${picked.size === 1 ? "system" : "systems"} wrong`));
   if (/^https?:\/\//.test(example[URL_])) {
-    head.append(element("a", {href: example[URL_], rel: "noopener noreferrer", target: "_blank"}, "page"));
+    head.append(element("a", {href: example[URL_], rel: "noopener noreferrer", target: "_blank"}, "Wikipedia page"));
   }
   const spans = [[...example[PRONOUN], "pronoun", "pronoun"], [...example[A], "a", "A"], [...example[B], "b", "B"]];
   return element("li", {}, head, highlighted(example[TEXT], spans), answersOf(example));

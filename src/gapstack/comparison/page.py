@@ -15,12 +15,26 @@ from gapstack.comparison.findings import findings
 from gapstack.comparison.plots import plots, rounded
 from gapstack.comparison.strata import STRATA
 from gapstack.comparison.tables import scores_table, tables, warnings
+from gapstack.display.render import Column, metric_column
 from gapstack.display.web import render, utf16
 from gapstack.evaluation import answers
 from gapstack.files import write_text
 from gapstack.types import Floats, Ints
 
 _SCALE = 1000  # probabilities are whole thousandths
+_LEADERBOARD = (
+    "Bold: the best value of a column. Better and worse than the best: significant at 5%, by permutation of pages, "
+    "with Holm's correction for all pairs."
+)
+_GAPS = {
+    "f1_gap": ("F1 F-M", 1, "F1 on feminine minus F1 on masculine pronouns; 0 is even"),
+    "logloss_gap": ("logloss F-M", 3, "Logloss on feminine minus that on masculine pronouns; 0 is even"),
+}
+_SLICE_COLUMNS = [
+    *(metric_column(name, decimals=3) for name in ("logloss", "accuracy")),
+    *(metric_column(name) for name in ("f1_overall", "f1_masculine", "f1_feminine")),
+    *(Column(key, title, decimals, help=words) for key, (title, decimals, words) in _GAPS.items()),
+]
 
 
 def write_page(comparison: Comparison, path: Path) -> None:
@@ -40,15 +54,18 @@ def page(comparison: Comparison) -> str:
         "gapstack.comparison",
         page_data(comparison),
         ["page.js", "plots.js"],
-        title=f"{comparison.rows.name}: {len(comparison.entries)} members compared",
+        title=f"{comparison.rows.name}: {len(comparison.entries)} systems compared",
         parts=[(part.lower(), part) for part in parts],
         comparison=comparison,
         pages=len(set(comparison.rows.groups)),
         warnings=warnings(comparison)[0],
         findings=findings(comparison),
         members={f"{place:2} {name}": name for place, name in enumerate(comparison.names, 1)},
-        leaderboard=replace(scores_table(comparison, intervals=False), title="Leaderboard", caption=""),
-        tables=[table for table in found if table.name_title == "member"],
+        leaderboard=replace(
+            scores_table(comparison, intervals=False), title="Leaderboard", caption=_LEADERBOARD
+        ),
+        slice_columns=_SLICE_COLUMNS,
+        tables=[table for table in found if table.name_title == "system"],
         label_errors=label_errors,
         links={name: f"#examples?{urlencode({'text': name})}" for name in linked},
     )
@@ -96,6 +113,9 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
                 "scores": {key: rounded(values) for key, values in part.scores.items()},
             }
             for part in comparison.slices
+        ],
+        "sliceColumns": [
+            {"key": c.key, "title": c.title, "decimals": c.decimals, "help": c.help} for c in _SLICE_COLUMNS
         ],
         "plots": plots(comparison),
         "examples": examples,

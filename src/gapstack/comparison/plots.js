@@ -1,6 +1,7 @@
 "use strict";
 /* Plots, drawn as SVG when they come near the screen. A view is chosen from a list, series by their boxes. */
 const COLOURS = Array.from({length: 8}, (_, k) => `var(--c${k})`);
+const DASHES = ["none", "7 3", "2 3"];  // after the last colour
 const LINE = 18;
 
 function svg(tag, attributes, ...children) {
@@ -46,11 +47,14 @@ function ticks(low, high, most) {
   for (let k = Math.ceil(low / step); k * step <= high + step / 1e6; k += 1) found.push(Number((k * step).toPrecision(12)));
   return found;
 }
-function axis(root, scale, low, high, left, right, top, bottom) {
+/* Grid lines with their numbers, and below them what these are. */
+function axis(root, scale, low, high, left, right, top, bottom, title) {
   for (const tick of ticks(low, high, Math.max(2, (right - left) / 80))) {
     root.append(svg("line", {class: "grid", x1: scale(tick), x2: scale(tick), y1: top, y2: bottom}),
       svg("text", {x: scale(tick), y: bottom + 14, "text-anchor": "middle"}, tick));
   }
+  const half = extent(title) / 2;
+  root.append(svg("text", {x: Math.max(half, Math.min((left + right) / 2, right - half)), y: bottom + 32, "text-anchor": "middle"}, title));
 }
 
 /* Dots: a line for each row, on it a mark with its interval for each series. */
@@ -63,8 +67,8 @@ function dots(plot, view, chosen, width) {
   const left = room(rows.map((row) => view.rows[row]), width), right = width - 12;
   const scale = (value) => left + 8 + ((value - low) / (high - low || 1)) * (right - left - 8);
   const step = Math.max(LINE, 8 * series.length + 8), bottom = 6 + step * rows.length;
-  const root = drawing(width, bottom + 20, `${plot.title}, ${view.title}`);
-  axis(root, scale, low, high, left, right, 0, bottom);
+  const root = drawing(width, bottom + 40, `${plot.title}, ${view.title}`);
+  axis(root, scale, low, high, left, right, 0, bottom, view.axis);
   if (plot.line !== undefined) {
     root.append(svg("line", {class: "zero", x1: scale(plot.line), x2: scale(plot.line), y1: 0, y2: bottom}));
   }
@@ -86,63 +90,75 @@ function dots(plot, view, chosen, width) {
 /* Matrix: a square for each pair; blue above and red below 0 where it diverges, else the darker the more. */
 function matrix(plot, view, chosen, width) {
   const places = [...picked].sort((one, other) => one - other);
-  const count = places.length, left = room(places.map((i) => `${i + 1} ${view.names[i]}`), width);
-  const size = Math.min(44, Math.max(18, (width - left - 4) / count)), top = 20;
-  const root = drawing(left + size * count + 4, top + size * count + 4, `${plot.title}, ${view.title}`);
+  const count = places.length;
+  const left = Math.max(60, Math.min(room(places.map((i) => `${i + 1} ${view.names[i]}`), width), width - 4 - 16 * count));
+  const size = Math.min(44, Math.max(16, (width - left - 4) / count)), top = 20, bottom = top + size * count + 4;
+  const root = drawing(left + size * Math.max(count, 7) + 4, bottom + 30, `${plot.title}, ${view.title}`);
   const known = places.flatMap((i) => places.filter((j) => i !== j).map((j) => view.values[i][j])).filter((value) => value !== null);
   const most = Math.max(...known.map(Math.abs), 1e-12);
   const least = plot.diverging ? 0 : Math.min(...known);
+  const square = (value, place) => svg("rect", {...place, fill: value < 0 && plot.diverging ? "var(--b)" : "var(--a)",
+    "fill-opacity": 0.06 + 0.54 * (Math.abs(value) - least) / (most - least || 1)});
+  legend();
   places.forEach((i, row) => {
     const name = view.names[i], middle = top + size * (row + 0.5);
     root.append(label(`${i + 1} ${name}`, left - 8, {x: left - 6, y: middle, "text-anchor": "end"}),
-      svg("text", {x: left + size * (row + 0.5), y: top - 6, "text-anchor": "middle"}, i + 1));
+      svg("text", {x: left + size * (row + 0.5), y: top - 6, "text-anchor": "middle", class: size < 20 ? "small" : ""}, i + 1));
     places.forEach((j, column) => {
       const other = view.names[j];
       const value = view.values[i][j];
       if (i === j || value === null) return;
-      const share = (Math.abs(value) - least) / (most - least || 1);
-      const fill = plot.diverging && value < 0 ? "var(--b)" : "var(--a)";
       const {tests} = view;
       const shown = tests ? `${short(tests.better * value)} (${short(tests.low[i][j])} to ${short(tests.high[i][j])}), p=${short(tests.p[i][j])} (Holm)` : short(value);
       const tip = `${name} against ${other}: ${shown}`;
-      root.append(svg("rect", {x: left + size * column, y: top + size * row, width: size - 1, height: size - 1, rx: 3, fill, "fill-opacity": 0.06 + 0.54 * share, "data-tip": tip, tabindex: -1}));
+      root.append(square(value, {x: left + size * column, y: top + size * row, width: size - 1, height: size - 1, rx: 3, "data-tip": tip, tabindex: -1}));
       if (view.signs) {
         root.append(svg("text", {x: left + size * (column + 0.5), y: middle, dy: "0.35em", "text-anchor": "middle", "pointer-events": "none"}, view.signs[i][j]));
       }
     });
   });
   return root;
+
+  /* The colours from the lowest to the highest value. */
+  function legend() {
+    const lowest = plot.diverging ? -most : least, steps = 9, wide = 14, middle = bottom + 12;
+    const [first, last] = plot.diverging ? ["worse", "better"] : [short(lowest), short(most)];
+    const start = left + extent(first) + 6;
+    root.append(svg("text", {x: left, y: middle, dy: "0.35em"}, first),
+      ...Array.from({length: steps}, (_, k) => square(lowest + (k / (steps - 1)) * (most - lowest), {x: start + wide * k, y: middle - 6, width: wide, height: 12})),
+      svg("text", {x: start + wide * steps + 6, y: middle, dy: "0.35em"}, last));
+  }
 }
 
-/* Curves: a line for each picked member, or for each training of one; the first eight of them, each in its colour. */
+/* Curves: a line for each picked member, or for each training of one, told apart by colour and dashes. */
 function curves(plot, view, chosen, width) {
   const one = new Set(view.lines.map((line) => line.member)).size === 1;
-  const picks = view.lines.filter((line) => one || picked.has(line.member)), lines = picks.slice(0, COLOURS.length);
-  const left = 54, side = Math.min(width - left - 16, 480), tall = Math.min(side, 320), bottom = tall + 6;
+  const lines = view.lines.filter((line) => one || picked.has(line.member));
+  const left = 54, side = Math.min(width - left - 16, 560), tall = Math.min(side, 320), bottom = tall + 6;
+  const perRow = side > 440 && lines.length > 8 ? 2 : 1, legend = Math.ceil(lines.length / perRow);
   const largest = (k) => Math.max(...lines.flatMap((line) => line.points.map((point) => point[k])), 1e-6);
   const farthest = Math.max(1, largest(0)), most = view.diagonal ? 1 : largest(1) * 1.05;
   const x = (value) => left + (value / farthest) * side, y = (value) => bottom - (value / most) * tall;
-  const more = picks.length - lines.length;
-  const root = drawing(left + side + 16, bottom + 40 + LINE * (lines.length + (more > 0)), `${plot.title}, ${view.title}`);
-  if (more > 0) root.append(svg("text", {x: left, y: bottom + 46 + LINE * lines.length}, `and ${more} more: pick fewer members to see them`));
-  axis(root, x, 0, farthest, left, left + side, 6, bottom);
+  const root = drawing(left + side + 16, bottom + 50 + LINE * legend, `${plot.title}, ${view.title}`);
+  axis(root, x, 0, farthest, left, left + side, 6, bottom, view.x);
   for (const tick of ticks(0, most, 5)) {
     root.append(svg("line", {class: "grid", x1: left, x2: left + side, y1: y(tick), y2: y(tick)}),
       svg("text", {x: left - 6, y: y(tick), dy: "0.35em", "text-anchor": "end"}, tick));
   }
-  root.append(svg("text", {x: left + side / 2, y: bottom + 30, "text-anchor": "middle"}, view.x),
-    svg("text", {transform: `translate(12 ${bottom - tall / 2}) rotate(-90)`, "text-anchor": "middle"}, view.y));
+  root.append(svg("text", {transform: `translate(12 ${bottom - tall / 2}) rotate(-90)`, "text-anchor": "middle"}, view.y));
   if (view.diagonal) root.append(svg("line", {class: "zero", x1: x(0), y1: y(0), x2: x(1), y2: y(1)}));
   lines.forEach(({name, member, points}, k) => {
     const rows = Math.max(...points.map((point) => point[2] ?? 0));
-    root.append(svg("polyline", {points: points.map(([across, up]) => `${x(across)},${y(up)}`).join(" "), fill: "none", stroke: COLOURS[k], "stroke-width": 2}));
+    const stroke = COLOURS[k % COLOURS.length], line = {stroke, "stroke-width": 2, "stroke-dasharray": DASHES[Math.floor(k / COLOURS.length) % DASHES.length]};
+    root.append(svg("polyline", {points: points.map(([across, up]) => `${x(across)},${y(up)}`).join(" "), fill: "none", ...line}));
     for (const [across, up, count] of points) {
       const tip = `${name}: ${view.x} ${short(across)}, ${view.y} ${short(up)}${count === undefined ? "" : `, ${count} rows`}`;
-      root.append(svg("circle", {cx: x(across), cy: y(up), r: count === undefined ? 4 : 3 + 4 * Math.sqrt(count / rows), fill: COLOURS[k],
+      root.append(svg("circle", {cx: x(across), cy: y(up), r: count === undefined ? 4 : 3 + 4 * Math.sqrt(count / rows), fill: stroke,
         "fill-opacity": count === undefined ? 0 : 0.85, tabindex: -1, "data-tip": tip}));
     }
-    root.append(svg("circle", {cx: left + 6, cy: bottom + 42 + LINE * k, r: 5, fill: COLOURS[k]}),
-      label(one ? name : `${member + 1} ${name}`, side, {x: left + 18, y: bottom + 42 + LINE * k}));
+    const start = 10 + Math.floor(k / legend) * ((left + side) / 2), middle = bottom + 52 + LINE * (k % legend);
+    root.append(svg("line", {x1: start, x2: start + 24, y1: middle, y2: middle, ...line}),
+      label(one ? name : `${member + 1} ${name}`, (left + side) / perRow - 44, {x: start + 32, y: middle}));
   });
   return root;
 }
@@ -152,9 +168,10 @@ function placePlot(plot) {
   const place = element("div", {className: "plot scroll", tabIndex: 0, role: "region", ariaLabel: plot.title});
   const tip = element("output", {});
   const controls = element("div", {className: "controls"});
-  const select = element("select", {ariaLabel: `View of ${plot.title}`});
-  plot.views.forEach((view, k) => select.append(element("option", {value: k}, view.title)));
-  if (plot.views.length > 1) controls.append(select);
+  const form = plot.follows && document.getElementById(plot.follows);
+  const select = form ? form.querySelector("select") : element("select", {ariaLabel: `View of ${plot.title}`});
+  if (!form) plot.views.forEach((view, k) => select.append(element("option", {value: k}, view.title)));
+  if (!form && plot.views.length > 1) controls.append(select);
   const series = plot.views[0].series ?? [];
   const chosen = new Set(series.length > 2 ? [0] : series.keys());
   const draw = () => place.replaceChildren(
@@ -173,6 +190,7 @@ function placePlot(plot) {
     });
   }
   select.addEventListener("change", draw);
+  if (form) window.addEventListener("settings", () => { if (place.firstChild) draw(); });  // the address chooses
   for (const kind of ["pointerover", "click"]) {
     place.addEventListener(kind, (event) => {
       const mark = event.target.closest("[data-tip]");

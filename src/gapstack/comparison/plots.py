@@ -1,7 +1,7 @@
 """Plots of the page, as data for its script: dots with intervals, matrices of pairs, and curves.
 
 A plot is a dict with ``id``, ``part`` of the page, ``title``, ``caption``, ``kind`` and ``views``, of which the reader
-chooses one. Members are given by their places.
+chooses one, in the form that ``follows`` names or in its own list. Members are given by their places.
 """
 
 from __future__ import annotations
@@ -42,19 +42,29 @@ def _plot(name: str, title: str, caption: str, views: list[View], part: str = "p
     return {"id": name, "part": part, "title": title, "caption": caption, "views": views, **kind}
 
 
-def _dots(title: str, rows: Sequence[str], series: Mapping[str, Floats], **more: Any) -> View:
-    """A view with a line for each of ``rows``; a series is (rows, 3) values, lows and highs."""
+def _dots(title: str, axis: str, rows: Sequence[str], series: Mapping[str, Floats], **more: Any) -> View:
+    """A view with a line for each of ``rows``; a series is (rows, 3) values, lows and highs; ``axis`` says of what."""
     shown = [{"name": name, "ends": rounded(ends)} for name, ends in series.items()]
-    return {"title": title, "rows": list(rows), "series": shown, **more}
+    return {"title": title, "axis": axis, "rows": list(rows), "series": shown, **more}
 
 
 def _by_member(
-    comparison: Comparison, title: str, names: Sequence[str], series: Mapping[str, Floats], **more: Any
+    comparison: Comparison,
+    title: str,
+    axis: str,
+    names: Sequence[str],
+    series: Mapping[str, Floats],
+    **more: Any,
 ) -> View:
     """Dots with a line for each of these members, numbered, since long names are cut."""
     places = [comparison.names.index(name) for name in names]
     rows = [f"{place + 1} {name}" for place, name in zip(places, names, strict=True)]
-    return _dots(title, rows, series, members=places, **more)
+    return _dots(title, axis, rows, series, members=places, **more)
+
+
+def _direction(metric: str) -> str:
+    better = METRICS[metric].better
+    return f" ({'lower' if better == 'low' else 'higher'} is better)" if better else ""
 
 
 def _member_plots(comparison: Comparison) -> Iterator[Plot]:
@@ -64,38 +74,51 @@ def _member_plots(comparison: Comparison) -> Iterator[Plot]:
     for metric in METRICS:
         if not np.isnan(comparison.main.points(metric)).all():
             series = {labels: scores.intervals[metric] for labels, scores in comparison.scores.items()}
-            views.append(_by_member(comparison, METRICS[metric].title, names, series))
-    yield _plot("scores", "Scores", "Scores with their intervals, by label set.", views)
+            title = METRICS[metric].title
+            views.append(_by_member(comparison, title, title + _direction(metric), names, series))
+    yield _plot("scores", "Scores", "Scores with their 95% intervals, by label set.", views)
     if added:
         measures = {"Shapley value": added.shapley, "leave-one-out": added.left_out}
-        views = [_by_member(comparison, name, added.members, {name: ends}) for name, ends in measures.items()]
-        caption = "Contribution of each member to a cross-fitted blend, in nats of logloss."
+        views = [
+            _by_member(comparison, name, f"{name}, nats of logloss", added.members, {name: ends})
+            for name, ends in measures.items()
+        ]
+        caption = (
+            "How much each system lowers the logloss of a weighted average: on average over all sets of the others "
+            "(Shapley value), or when all others are there (leave-one-out)."
+        )
         yield _plot("added", "Contributions", caption, views, line=0)
     if comparison.balanced:
         series = {
             "unweighted": comparison.main.intervals["bias"],
             "reweighted by difficulty": comparison.balanced.intervals["bias"],
         }
-        caption = "F1 feminine over F1 masculine; also reweighted to balance number of names and rank of the right one."
-        yield _plot("bias", "Bias", caption, [_by_member(comparison, "bias", names, series)], line=1)
+        axis = "F1 feminine divided by F1 masculine (1 is even)"
+        caption = "Reweighted: both genders have the same mix of number of names and rank of the right one."
+        yield _plot("bias", "Bias", caption, [_by_member(comparison, "bias", axis, names, series)], line=1)
     if flips:
         views = [
-            _by_member(comparison, kind, flips.members, {kind: ends}) for kind, ends in flips.shares.items()
+            _by_member(comparison, kind, "share of answers that change", flips.members, {kind: ends})
+            for kind, ends in flips.shares.items()
         ]
-        caption = "Share of predictions that flip under the counterfactual."
+        caption = (
+            "How often an answer changes when a change of the text should not matter: masculine and feminine words "
+            "exchanged (gender), A and B exchanged (order), other names (names)."
+        )
         yield _plot("flips", "Counterfactual flips", caption, views, line=0)
 
 
 def _slices(comparison: Comparison) -> Plot:
     parts = [part for part in comparison.slices if not np.isnan(part.scores["f1_gap"][:, 0]).all()]
     names = [f"{part.dimension}: {part.value} ({part.rows:,})" for part in parts]
+    axis = "F1 on feminine minus F1 on masculine pronouns"
     views = [
-        _dots(member, names, {"F1 F-M": np.array([part.scores["f1_gap"][place] for part in parts])})
+        _dots(member, axis, names, {"F1 F-M": np.array([part.scores["f1_gap"][place] for part in parts])})
         for place, member in enumerate(comparison.names)
         if parts
     ]
-    caption = "F1 of feminine rows minus F1 of masculine rows on every slice that has both, by member."
-    return _plot("gaps", "F1 gap between the genders", caption, views, "slices", line=0)
+    caption = "On every slice that has both genders, with the number of its rows."
+    return _plot("gaps", "F1 gap between the genders", caption, views, "slices", line=0, follows="slice-form")
 
 
 def _forest(comparison: Comparison) -> Plot:
@@ -106,8 +129,12 @@ def _forest(comparison: Comparison) -> Plot:
         if not np.isnan(ends).all():
             notes = [f"p={p:.3g} (Holm)" for p in pairs.p_holm[1:, 0].tolist()]
             series = {"difference": ends}
-            views.append(_by_member(comparison, METRICS[metric].title, others, series, notes=notes))
-    caption = f"Each member's score minus that of {best}, with its 95% interval; p by permutation of pages."
+            title = METRICS[metric].title
+            axis = f"{title} minus that of 1{_direction(metric)}"
+            views.append(_by_member(comparison, title, axis, others, series, notes=notes))
+    caption = (
+        f"Each system's score minus that of 1, {best}, with its 95% interval; p by permutation of pages."
+    )
     return _plot("forest", "Differences to the best", caption, views, "differences", line=0)
 
 
@@ -122,10 +149,11 @@ def _wins(comparison: Comparison) -> Plot:
         value, low, high = np.moveaxis(pairs.difference, -1, 0)
         view = {"title": METRICS[metric].title, "names": comparison.names, "values": rounded(better * value)}
         tests = {"better": better, "low": rounded(low), "high": rounded(high), "p": rounded(pairs.p_holm)}
-        views.append(view | {"signs": signs.tolist(), "tests": tests})
+        decimals = METRICS[metric].decimals
+        views.append(view | {"signs": signs.tolist(), "tests": tests, "decimals": decimals})
     caption = (
-        "The row's member against the column's: + win, - loss, = no significant difference (Holm, 5%). "
-        "Blue is better."
+        "The system of the row against that of the column: + significantly better, - worse, = no significant "
+        "difference (Holm, 5%)."
     )
     return _plot("wins", "Pairwise wins", caption, views, "differences", kind="matrix", diverging=True)
 
@@ -141,8 +169,11 @@ def _similarity(comparison: Comparison) -> Plot:
         for name, values in comparison.similarity.items()
         if not np.isnan(values).all()
     ]
+    caption = (
+        "Systems that err on different rows (low correlation, high disagreement) gain most from a blend."
+    )
     return _plot(
-        "likeness", "Similarity of members", "", views, "differences", kind="matrix", diverging=False
+        "likeness", "Similarity of systems", caption, views, "differences", kind="matrix", diverging=False
     )
 
 
@@ -164,7 +195,7 @@ def _curve_plots(comparison: Comparison) -> Iterator[Plot]:
                 if not np.isnan(losses := getattr(one, loss)).any()
             ]
             learning += _curves(f"{entry.name}, {loss} loss", "updates", f"{loss} loss", lines)
-    caption = "On the diagonal a member is right as often as it says. Larger dots are more rows."
+    caption = "On the diagonal a system is right as often as it says. Larger dots are more rows."
     views = _curves("accuracy by confidence", "confidence", "accuracy", accuracy, diagonal=True)
     yield _plot("reliability", "Reliability", caption, views, kind="curves")
     caption = (

@@ -64,25 +64,23 @@ def warnings(comparison: Comparison) -> tuple[list[str], dict[str, str]]:
 
 
 def scores_table(comparison: Comparison, *, intervals: bool = True) -> Table:
-    """Scores under the main label set, the verdict against the best, and the numbers of warnings.
+    """Scores under the main label set, those of the tests first, the verdict, and the numbers of warnings.
 
-    Without ``intervals`` only logloss has them, and no best cell is emphasised.
+    Without ``intervals`` only logloss has them.
     """
     texts, numbers = warnings(comparison)
     rows = comparison.rows
     columns: dict[Column, Values] = {}
-    for metric in metrics_in("compare"):
+    for metric in dict.fromkeys([*metrics_in("pairs"), *metrics_in("compare")]):
         ends = comparison.main.intervals[metric]
-        if intervals or metric == "logloss":
-            columns[metric_column(metric)] = ends
-        else:
-            columns[metric_column(metric, better=None)] = ends[:, 0]
+        columns[metric_column(metric)] = ends if intervals or metric == "logloss" else ends[:, 0]
         if metric == "logloss" and len(comparison.entries) > 1:
             verdicts = [
                 one.outcome + (f" by {METRICS[one.metric].title}" if one.metric != "logloss" else "")
                 for one in comparison.against_best()
             ]
-            columns[Column("verdict", "against the best", help=_VERDICT_HELP)] = ["the best", *verdicts]
+            best = f"best by {METRICS[comparison.ranking].title}"
+            columns[Column("verdict", "against the best", help=_VERDICT_HELP)] = [best, *verdicts]
     if texts:
         columns[Column("warnings", "see", help="Numbers of warnings")] = [
             numbers[name] or None for name in comparison.names
@@ -143,7 +141,7 @@ def _similarity(comparison: Comparison) -> Table:
         ],
     }
     title = (
-        "Similarity of members: means over the others; share of rows with the same answer as the most similar"
+        "Similarity of systems: means over the others; share of rows with the same answer as the most similar"
     )
     # the agreement orders a shortened table
     table = _by_member(comparison, title, {**columns, Column("agreement", ""): agreement})
@@ -161,9 +159,9 @@ def _contribution(comparison: Comparison, found: BlendContribution) -> Table:
     caption = (
         f"In nats of logloss of the cross-fitted simplex blend, whose logloss is {found.full:.4f} with all members "
         f"and {found.prior:.4f} with none (the class prior); Shapley values ({how}) add up to the difference. Both "
-        "depend on the other members."
+        "depend on the other systems."
     )
-    return _by_member(comparison, "Contribution of each member", columns, found.members, caption)
+    return _by_member(comparison, "Contribution of each system", columns, found.members, caption)
 
 
 def slices_table(comparison: Comparison, member: str | None = None) -> Table:
@@ -234,7 +232,7 @@ def _label_errors(comparison: Comparison, found: LabelErrors) -> Table:
             "corrected": None if found.corrected is None else "yes" if found.corrected[row] else "no",
         }
         rows.append((comparison.rows[row].id, cells))
-    caption = f"By the mean of all members' probabilities; confident learning flags {len(found.rows)} labels."
+    caption = f"By the mean of all systems' probabilities; confident learning flags {len(found.rows)} labels."
     if found.corrected is not None:
         caption += (
             f" Of the {RANKED} of lowest quality, published corrections change {found.precision:.0%}; of all "
@@ -256,7 +254,7 @@ def _by_member(
         (name, {column.key: _cell(values[place]) for column, values in columns.items()})
         for place, name in enumerate(names)
     ]
-    return Table(list(columns), [Section("", rows)], title, caption, "member")
+    return Table(list(columns), [Section("", rows)], title, caption, "system")
 
 
 def _shortened(table: Table, most: int | None, by: str = "") -> Table:
@@ -268,7 +266,7 @@ def _shortened(table: Table, most: int | None, by: str = "") -> Table:
     if by:
         rows.sort(key=lambda row: -float(point(row[1].get(by)) or 0))
     which = f"those with the largest {by}" if by else "the best"
-    note = f"{most} of {len(rows)} members: {which}; --csv, --json and --html have all."
+    note = f"{most} of {len(rows)} systems: {which}; --csv, --json and --html have all."
     caption = f"{table.caption} {note}".strip()
     return replace(table, sections=[replace(section, rows=rows[:most])], caption=caption)
 

@@ -95,7 +95,7 @@ if (picked.size > 1) {
   const none = element("button", {type: "button"}, "The best alone");
   const boxes = data.members.map((member, k) => element("input", {type: "checkbox", value: k}));
   const labels = boxes.map((box, k) => element("label", {}, box, ` ${k + 1} ${data.members[k].name}`));
-  const picker = element("details", {className: "picker"}, element("summary", {}, "Members ", count),
+  const picker = element("details", {className: "picker"}, element("summary", {}, "Systems ", count),
     element("div", {}, every, " ", none, ...labels));
   const show = () => {
     boxes.forEach((box, k) => { box.checked = picked.has(k); });
@@ -151,10 +151,11 @@ document.addEventListener("click", (event) => {
 function csv(table) {
   const [head, ...rows] = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells]);
   const ranged = head.map((_, k) => rows.some((row) => row[k].dataset.low !== undefined));
+  const title = (cell) => cell.querySelector("button").textContent;
   const quote = (text) => `"${(/^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) && Number.isNaN(Number(text)) ? "'" : "") + text.replaceAll('"', '""')}"`;
   const line = (cells, ends, own) => cells.flatMap((cell, k) => [own(cell), ...(ranged[k] ? ends(cell) : [])]).map(quote).join(",");
   return [
-    line(head, (cell) => [`${cell.textContent} low`, `${cell.textContent} high`], (cell) => cell.textContent),
+    line(head, (cell) => [`${title(cell)} low`, `${title(cell)} high`], title),
     ...rows.map((row) => line(row, (cell) => [cell.dataset.low ?? "", cell.dataset.high ?? ""],
       (cell) => cell.dataset.value ?? cell.textContent)),
   ].join("\n") + "\n";
@@ -175,6 +176,9 @@ function addCopy(place) {
   return place;
 }
 document.querySelectorAll(".tablehead").forEach(addCopy);
+
+/* What is folded up is printed too. */
+window.addEventListener("beforeprint", () => document.querySelectorAll("main details").forEach((part) => { part.open = true; }));
 
 /* A text whose spans [start, end, class, title] are marked; a span within another is marked in it. */
 function highlighted(text, spans) {
