@@ -1,0 +1,148 @@
+"""Every command and all Python code of every document run, in an empty folder with the files that they name.
+
+GAP is a part of the embedded sample, so that a run takes seconds. What needs a network, an account or hours is listed
+below, and only parsed (``test_links.py``). How-tos that change the package are followed by ``test_how_to.py``.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gapstack.data import Corpus, sources
+from gapstack.data.gap_files import read_gap, write_gap, write_submission
+from tests.docs.test_links import DOCUMENTS, ROOT, text
+
+BLOCK = re.compile(
+    r"(?:^Create `(?P<create>[\w.]+)`:\n\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+NOT_RUN = {
+    r"git clone|cd |\./run\.sh|pip |python -m (pytest|spacy)": "installs, or is the test suite itself",
+    r"gap demo": "serves until it is stopped; tests/anytext starts it",
+    r"gap (push|submit) |.*--model owner/name|.*--log (mlflow|wandb)": "needs an account",
+    r".*(bert-large|path/to/folder|gap run attree2019$)": "needs other encoders",
+    r".*(--executor ray|gap run (strong|families))": "takes hours",
+    r"gap resolve fastcoref|gap (mine|audit) .*(--corpus|--fresh)": "needs a resolver, a corpus or a server",
+    r".*localhost:8000": "needs a server",
+}
+WORDS = re.findall(
+    r"\w+", "king queen man woman he she him her doctor nurse engineer teacher art science family career"
+)
+
+
+def blocks(path: Path) -> list[re.Match[str]]:
+    return list(BLOCK.finditer(text(path)))
+
+
+def is_followed_elsewhere(path: Path) -> bool:
+    """True for how-tos that change the package."""
+    return "Create `src/" in text(path)
+
+
+PAGES = [
+    path
+    for path in DOCUMENTS
+    if not is_followed_elsewhere(path) and any(one["language"] in ("bash", "python") for one in blocks(path))
+]
+
+
+def commands(path: Path) -> str:
+    """The shell commands of a page that are run, one a line."""
+    shell = "".join(block["code"] for block in blocks(path) if block["language"] == "bash")
+    lines = [line.partition(" #")[0].strip() for line in shell.splitlines()]
+    return "\n".join(line for line in lines if not any(re.match(known, line) for known in NOT_RUN))
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return os.environ | {
+        "PATH": f"{folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "src"),
+        "GAP_DATA": str(folder / "data"),
+        "GAPSTACK_HOME": str(folder),
+        "GAPSTACK_CACHE": str(folder.parent / "cache-of-documents"),
+        "GAPSTACK_OFFLINE": "1",
+    }
+
+
+def run(script: str, folder: Path) -> str:
+    done = subprocess.run(
+        ["bash", "-ec", script],
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{script}\n{done.stdout}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory) -> Path:
+    """A folder with a small GAP, a finished run, and the files that documents name."""
+    folder = tmp_path_factory.mktemp("documents")
+    (folder / "data" / "gap").mkdir(parents=True)
+    (folder / "bin").mkdir()
+    gap = folder / "bin" / "gap"
+    gap.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m gapstack "$@"\n', encoding="utf-8")
+    gap.chmod(0o755)
+    sample = sources.sample()
+    parts = {
+        "development": sample["train"][:60],
+        "validation": sample["train"][60:100],
+        "test": sample["test"][:40],
+    }
+    for split, rows in parts.items():
+        named = Corpus(replace(row, id=f"{split}-{number}") for number, row in enumerate(rows, start=1))
+        write_gap(folder / "data" / "gap" / f"gap-{split}.tsv", named)
+        write_gap(folder / f"gap-{split}.tsv", named)
+    write_gap(folder / "mine.tsv", sample["train"])
+    write_gap(folder / "new.tsv", sample["test"][:20])
+    for name in ("more", "rows", "test_stage_2"):
+        write_gap(folder / f"{name}.tsv", sample["test"][20:40].unlabelled())
+    predictions = {
+        **dict.fromkeys(("one.csv", "two.csv", "three.csv"), "gap-test.tsv"),
+        **dict.fromkeys(("four.csv", "five.csv"), "gap-development.tsv"),
+        "submission.csv": "test_stage_2.tsv",
+        "answers/winogender.csv": "rows/winogender.tsv",
+    }
+    run("gap audit-rows rows; mkdir answers", folder)
+    numbers = np.random.default_rng(0)
+    for name, rows in predictions.items():
+        ids = read_gap(folder / rows).ids
+        write_submission(folder / name, ids, numbers.dirichlet([1, 1, 1], len(ids)))
+    (folder / "letter.txt").write_text("Kate met Paul. He was late.\n", encoding="utf-8")
+    (folder / "book.txt").write_text("\n\n".join(sample["train"].texts[:40]), encoding="utf-8")
+    pages = [{"id": row.id, "text": row.text, "url": f"http://a.org/{row.id}"} for row in sample["train"]]
+    (folder / "pages.jsonl").write_text("".join(f"{json.dumps(page)}\n" for page in pages), encoding="utf-8")
+    vectors = [f"{word} {' '.join(map(str, numbers.normal(size=8)))}\n" for word in WORDS]
+    (folder / "vectors.txt").write_text(f"{len(vectors)} 8\n{''.join(vectors)}", encoding="utf-8")
+    run("gap run quickstart; gap resolve gapstack resolved.jsonl --split test", folder)
+    return folder
+
+
+@pytest.fixture
+def folder(prepared, tmp_path) -> Path:
+    return Path(shutil.copytree(prepared, tmp_path / "here"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_and_code_run(path, folder):
+    for block in blocks(path):
+        if block["create"]:
+            (folder / block["create"]).write_text(block["code"], encoding="utf-8")
+    code = "".join(block["code"] for block in blocks(path) if block["language"] == "python")
+    (folder / "code.py").write_text(code, encoding="utf-8")
+    run(f"{commands(path)}\npython code.py", folder)
