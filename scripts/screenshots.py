@@ -18,7 +18,7 @@ from urllib.request import urlopen
 from playwright.sync_api import Browser, sync_playwright
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
-PORT = 8765
+PORT = 8791
 CHAPTER = (
     "Emma Woodhouse lived with her father. Miss Taylor had been her governess, and she was fond of Emma. Mr. Weston, a "
     "neighbour, asked Miss Taylor to marry him. Her father was not pleased when he heard it, but he said nothing."
@@ -41,8 +41,8 @@ def picture(browser: Browser, address: str, name: str, height: int, wait: str) -
 
 
 def wait_for(address: str) -> None:
-    """Wait up to a minute for a server."""
-    for _ in range(120):
+    """Wait up to five minutes for a server, since a busy machine is slow."""
+    for _ in range(600):
         try:
             urlopen(address).close()
             return

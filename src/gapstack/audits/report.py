@@ -52,21 +52,24 @@ class SuiteAudit:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """Results of an audit.
-
-    ``covered`` has the suites that were run, ``not_covered`` the reason for each other suite, ``refused`` the systems
-    excluded from a suite because they were trained on its rows; ``average`` names the test-time augmentations,
-    ``versions`` the versions of software.
-    """
+    """Results of :func:`gapstack.audit`."""
 
     target: str
+    """What was audited."""
     note: str
+    """A remark on the target, usually empty."""
     systems: tuple[str, ...]
+    """Names of the systems."""
     covered: tuple[SuiteAudit, ...]
+    """Rows, probabilities and findings of each suite that was run."""
     not_covered: Mapping[str, str]
+    """Reason for each suite that was not run."""
     refused: Mapping[str, tuple[str, ...]]
+    """Systems excluded from a suite because they were trained on its rows, by suite."""
     average: tuple[str, ...]
+    """Test-time augmentations."""
     versions: Mapping[str, str]
+    """Versions of the software."""
 
     @property
     def made_with(self) -> str:
@@ -74,7 +77,7 @@ class Audit:
         return ", ".join(f"{name} {version}" for name, version in self.versions.items())
 
     def report(self, *, details: bool = False) -> Report:
-        """Verdict, tables, model card and plots; ``details`` adds slices and occupations."""
+        """Return verdict, tables, model card and plots; ``details`` adds slices and occupations."""
         return report(self, details=details)
 
     def __repr__(self) -> str:

@@ -57,17 +57,38 @@ def audit(
     all_rows: bool = False,
     find_candidates: bool = False,
 ) -> Audit:
-    """Run every suite on a target.
+    """Measure gender bias on benchmark suites.
 
-    ``target`` is a fitted member, or several by name; or a run, ``RUN:MEMBER``, the folder of a saved member, or files
-    of probabilities or clusters. ``data`` is searched first. ``suites`` are keys of :data:`SUITES`, by default all.
-    ``allow_contaminated`` includes systems that were trained on a suite's rows, and marks them. ``average`` names
-    test-time augmentations (such as ``swap_gender``; keys of :data:`~gapstack.data.augment.AUGMENTATIONS`) over which
-    probabilities are averaged, together with the original rows. ``all_rows`` takes every row of suites that are sampled
-    by default. ``find_candidates`` gives the systems the text and the pronoun alone, without the two names.
+    Parameters
+    ----------
+    target : Predictor, mapping of name to Predictor, str or Path
+        Fitted members; or a run, ``RUN:MEMBER``, a saved member's folder, or a folder of prediction files.
+    data : Path, optional
+        Folder to search for data first.
+    suites : sequence of str, optional
+        Keys of :data:`SUITES`; by default all that have data.
+    allow_contaminated : bool
+        Include systems that were trained on a suite's rows, and mark them.
+    average : sequence of str
+        Test-time augmentations, such as ``swap_gender``, averaged together with the original rows.
+    all_rows : bool
+        Use all rows of suites that are sampled by default.
+    find_candidates : bool
+        Show the systems only the text and the pronoun, without the two names.
 
-    Raises UnknownNameError for an unknown suite, MemberError if ``find_candidates`` is set for files, and DataError if
-    ``average`` is set for files of probabilities, or a data file is bad.
+    Returns
+    -------
+    Audit
+        Print it, or see :meth:`Audit.report`.
+
+    Raises
+    ------
+    UnknownNameError
+        If a suite is unknown.
+    MemberError
+        If ``find_candidates`` is set for files.
+    DataError
+        If ``average`` is set for files of probabilities, or a data file is invalid.
     """
     selected = {name: SUITES[name] for name in (SUITES if suites is None else suites)}
     if isinstance(target, str | Path):

@@ -152,7 +152,7 @@ class Comparison:
         return "f1_overall" if np.isnan(self.main.points("logloss")[0]) else "logloss"
 
     def against_best(self) -> list[Verdict]:
-        """Verdicts on all members except the best, which is the first."""
+        """Return the verdict on each system except the best, which is the first."""
         verdicts = []
         for place in range(1, len(self.names)):
             metrics = (
@@ -168,7 +168,7 @@ class Comparison:
         return verdicts
 
     def to_pandas(self) -> pd.DataFrame:
-        """A data frame, a row for each entry: every metric and its 95% interval (``logloss``, ``logloss_low``, ...)."""
+        """Return a data frame with a row for each system: metrics and 95% intervals (``logloss``, ``logloss_low``)."""
         frame = self._scores_table().to_pandas().drop(columns="section").set_index("name")
         return frame.rename_axis(None)
 
@@ -207,24 +207,33 @@ def compare(
 ) -> Comparison:
     """Compare systems on the same labelled rows: scores with intervals, paired tests, slices, contributions.
 
-    Raises DataError if a source is unknown, arrays are not probabilities, or there is neither a corpus nor a run;
-    MismatchError if a run has no predictions for these rows.
-
     Parameters
     ----------
     systems : mapping of name to (n, 3) array, or sequence of str or Path
-        Probabilities in the order of ``corpus``; or submission CSVs and scorer TSVs, runs by name or folder, and
+        Probabilities in the order of ``corpus``; or submission CSVs, scorer TSVs, runs by name or folder, and
         ``RUN:MEMBER``.
     corpus : Corpus, optional
         The rows, with official labels; by default those that the first run held out.
     labels : str
-        Label set of everything except ``scores``, which come under each available label set.
+        Label set of everything except ``scores``, which are computed for each available label set.
     data : str, optional
         Folder to search for data first.
     replicates, seed : int
-        Of all resampling.
+        Number of resamples of pages, and their seed.
     flips : int
-        Rows for counterfactual flips of the runs' members.
+        Number of rows for counterfactual flips of the runs' members.
+
+    Returns
+    -------
+    Comparison
+        Systems in order of logloss, the best first.
+
+    Raises
+    ------
+    DataError
+        If a source is unknown, an array has no probabilities, or neither a corpus nor a run is given.
+    MismatchError
+        If a run has no predictions for these rows.
     """
     if isinstance(systems, str | Path):
         systems = [systems]

@@ -25,9 +25,24 @@ _SHOWN = 5
 
 
 class Corpus(Sequence[Example]):
-    """Examples in a fixed order; raises DataError if two share an id.
+    """An immutable sequence of examples.
 
-    ``label_set`` names the labels (see :mod:`gapstack.data.labels`), reported with every score; ``name`` is for tables.
+    Indexing with an integer returns an example; with a slice, integer positions or a boolean mask (n,), a corpus. ``+``
+    appends another corpus. scikit-learn's splitters accept a corpus.
+
+    Parameters
+    ----------
+    examples : iterable of Example
+        Rows with unique ids.
+    label_set : str
+        Name of the labels (:data:`gapstack.data.labels.LABEL_SETS`), reported with every score.
+    name : str
+        Name for tables and errors.
+
+    Raises
+    ------
+    DataError
+        If two examples have the same id.
     """
 
     def __init__(self, examples: Iterable[Example], *, label_set: str = "official", name: str = "corpus"):
@@ -59,7 +74,7 @@ class Corpus(Sequence[Example]):
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n,)``: with it scikit-learn selects the rows of folds from a corpus as from an array."""
+        """``(n,)``, for scikit-learn, which selects the rows of folds from a corpus as from an array."""
         return (len(self),)
 
     def __add__(self, other: Corpus) -> Corpus:
@@ -87,7 +102,7 @@ class Corpus(Sequence[Example]):
         return f"<p><b>{html.escape(caption)}</b></p>{rows}{more}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """A data frame, a row for each example: id, text, the three mentions with their offsets, url, label."""
+        """Return a data frame with a row for each example: id, text, mentions with their offsets, url, label."""
         import pandas as pd  # slow to import
 
         columns: dict[str, list[Any]] = {"id": self.ids, "text": self.texts}
@@ -102,19 +117,21 @@ class Corpus(Sequence[Example]):
     def from_pandas(
         cls, frame: pd.DataFrame, *, label_set: str = "official", name: str = "data frame"
     ) -> Corpus:
-        """A corpus from a data frame with the columns of :meth:`to_pandas`, in GAP's spelling or this one.
+        """Create a corpus from a data frame with the columns of :meth:`to_pandas`, or with GAP's.
 
         Parameters
         ----------
-        frame
+        frame : DataFrame
             ``text``, ``pronoun``, ``a`` and ``b`` are required. Without ``a_offset`` a name is at its first occurrence;
-            without ``pronoun_offset`` the pronoun must occur once. Without ``id`` ids are those of the index. Labels
+            without ``pronoun_offset`` the pronoun must occur once. Ids are in ``id``, or else the index. Labels
             are in ``label`` (A, B, NEITHER, or nothing), or in GAP's ``A-coref`` and ``B-coref``.
+        label_set, name : str
+            As for the class.
 
         Raises
         ------
         DataError
-            If a column is missing, or a row is not an example; the place is the row's number, from 1.
+            If a column is missing, or a row is not a valid example; the error names the row, counted from 1.
         """
         frame = frame.rename(columns=lambda column: str(column).lower().replace("-", "_"))
         lacks = [f"{column!r}" for column in ("text", "pronoun", "a", "b") if column not in frame]
@@ -140,15 +157,15 @@ class Corpus(Sequence[Example]):
         return Corpus(examples, label_set=self.label_set, name=self.name)
 
     def take(self, rows: Iterable[int] | NDArray[np.integer]) -> Corpus:
-        """The examples at ``rows`` (integer positions), in that order."""
+        """Return the examples at ``rows`` (integer positions), in that order."""
         return self._with(self.examples[int(row)] for row in rows)
 
     def map(self, change: Callable[[Example], Example]) -> Corpus:
-        """A corpus of changed examples."""
+        """Return a corpus with ``change`` applied to every example."""
         return self._with(change(example) for example in self.examples)
 
     def unlabelled(self) -> Corpus:
-        """The same examples with every label removed."""
+        """Return the examples without their labels."""
         return self.map(lambda example: replace(example, label=None))
 
     @cached_property

@@ -41,7 +41,7 @@ def gender_of(pronoun: str) -> Gender:
 
 
 class Label(IntEnum):
-    """The answer; its value is its column in every probability array."""
+    """The three answers: A = 0, B = 1, NEITHER = 2, which are also the columns of every probability array."""
 
     A = 0
     B = 1
@@ -49,10 +49,12 @@ class Label(IntEnum):
 
 
 class Span(NamedTuple):
-    """Half-open range of characters in the original text."""
+    """Half-open range of characters ``[start, end)`` in the original text."""
 
     start: int
+    """First character, counted from 0."""
     end: int
+    """Character after the last."""
 
     def overlaps(self, other: Span) -> bool:
         """True if the two ranges share a character."""
@@ -65,19 +67,25 @@ Mention = str | tuple[str, int] | tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One GAP row (Webster et al. 2018, section 3).
+    """A row of GAP: a text, a pronoun and two names (Webster et al. 2018, section 3).
 
-    ``label`` is None for unlabelled rows, ``url`` if the page is unknown. Raises DataError if the spans are not
-    disjoint and non-empty ranges of the text.
+    Raises DataError if the spans are not disjoint and non-empty ranges of the text.
     """
 
     id: str
+    """Unique in a corpus."""
     text: str
+    """The snippet."""
     pronoun: Span
+    """Place of the pronoun."""
     a: Span
+    """Place of name A."""
     b: Span
+    """Place of name B."""
     url: str | None = None
+    """Address of the page, None if it is unknown."""
     label: Label | None = None
+    """Right answer, None for unlabelled rows."""
 
     def __post_init__(self) -> None:
         spans = (self.pronoun, self.a, self.b)
@@ -108,12 +116,29 @@ class Example:
         url: str | None = None,
         label: Label | None = None,
     ) -> Example:
-        """Make an example from a text and its mentions.
+        """Create an example by the words of its mentions.
 
-        A mention is whole words in the case of the text (a name's first occurrence, the pronoun's only one), words and
-        the number of the occurrence (``("she", 2)``), or a range of characters. The id is by default a hash of text,
-        spans and URL. Raises DataError if words are not in the text, the pronoun is ambiguous or unknown, or two spans
-        overlap.
+        Parameters
+        ----------
+        text : str
+            The snippet.
+        pronoun, a, b : str, (str, int) or (int, int)
+            Whole words in the case of the text (a name's first occurrence, the pronoun's only one); words and the
+            number of the occurrence, from 1; or a range of characters.
+        id : str, optional
+            By default a hash of text, spans and URL.
+        url, label : optional
+            As for the class.
+
+        Raises
+        ------
+        DataError
+            If words are not in the text, the pronoun is ambiguous or unknown, or two spans overlap.
+
+        Examples
+        --------
+        >>> Example.from_text("Kate told Mary that she should leave.", "she", "Kate", "Mary").gender
+        <Gender.FEMININE: 'feminine'>
         """
         spans = _span(text, "pronoun", pronoun), _span(text, "a", a), _span(text, "b", b)
         name = fingerprint(text, spans, url) if id is None else id
@@ -150,7 +175,7 @@ class Example:
         return gender_of(self.pronoun_text)
 
     def marked(self, *notes: str) -> str:
-        """HTML of the text with its names and pronoun highlighted; id, label and ``notes`` below."""
+        """Return the text as HTML with names and pronoun highlighted; id, label and ``notes`` below."""
         label = [f"label {self.label.name}"] if self.label is not None else []
         return (
             f"<p>{html.marked(self.text, {'pronoun': self.pronoun, 'A': self.a, 'B': self.b})}<br>"

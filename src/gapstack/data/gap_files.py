@@ -59,20 +59,23 @@ class Submission(NamedTuple):
 
 
 def read(path: Path | str, *, label_set: str = "official") -> Corpus:
-    """Read rows from a file, packed (``.gz``, ``.xz``) or not.
+    """Read rows from a file.
 
     Parameters
     ----------
-    path
-        A TSV in the columns of GAP or of Kaggle's stages, or a ``.csv``, ``.jsonl`` or ``.parquet`` file with the
-        columns of :meth:`~gapstack.data.Corpus.to_pandas`. Files of probabilities are for :func:`gapstack.load`.
+    path : str or Path
+        A TSV with the columns of GAP or of Kaggle's stages; or a ``.csv``, ``.jsonl`` or ``.parquet`` file with the
+        columns of :meth:`~gapstack.data.Corpus.to_pandas`. ``.gz`` and ``.xz`` are unpacked. For files of
+        probabilities see :func:`gapstack.load`.
+    label_set : str
+        Name of the labels in the file.
 
     Raises
     ------
     DataError
-        If a row is not an example, with its place.
+        If a row is invalid; the error names its line.
     DataNotFoundError
-        If there is no such file.
+        If the file does not exist.
     """
     path = Path(path)
     kind = next((one for one in reversed(path.suffixes) if one not in {".gz", ".xz"}), "")

@@ -290,9 +290,10 @@ def _download(dataset: Dataset, target: Path) -> None:
 
 @dataclass(frozen=True)
 class GapData:
-    """GAP (``development``, ``validation``, ``test``), or the embedded sample (``train``, ``test``) in its place."""
+    """Result of :func:`gapstack.load_gap`: GAP, or the embedded sample in its place."""
 
     splits: dict[str, Corpus]
+    """``development``, ``validation`` and ``test``; of the sample, ``train`` and ``test``."""
     source: str
     is_sample: bool
 
@@ -310,13 +311,19 @@ class GapData:
 def load_gap(
     data: Path | str | None = None, *, label_set: str = "official", quarantine: Quarantine | None = None
 ) -> GapData:
-    """Load the three GAP splits from the first place that has them, and print to stderr which one that was.
+    """Load GAP, or the embedded sample if GAP cannot be found or downloaded, and print to stderr which one.
 
-    ``data`` is a folder, ``"sample"`` for the embedded sample, or None to search. If GAP is nowhere it is downloaded;
-    if that fails, or ``GAPSTACK_OFFLINE`` is set, the embedded sample replaces it. A ``quarantine`` takes bad rows.
+    Parameters
+    ----------
+    data : str or Path, optional
+        Folder with GAP, or ``sample`` for the embedded sample; by default ``GAP_DATA`` and the cache are searched.
+    label_set : str
+        Labels to use (:data:`~gapstack.data.labels.LABEL_SETS`).
+    quarantine : Quarantine, optional
+        Collects invalid rows, which otherwise raise.
+
     Raises DataNotFoundError if a named folder lacks a split, or a label set's corrections are missing; IntegrityError
-    if the cache or the download has other bytes than the published ones; MismatchError for the sample with other labels
-    than ``official``.
+    if a cached or downloaded file is not the published one; MismatchError for labels that the sample does not have.
     """
     if data == "sample":
         return _load_sample("the sample was chosen")

@@ -87,17 +87,23 @@ def gap_scores(gold: Bools, decided: Bools, genders: Strings, answered: Bools | 
 class Scores:
     """Scores of one set of predictions.
 
-    Every metric of :data:`~gapstack.evaluation.METRICS` is an attribute (``scores.logloss``), None where it needs
-    probabilities and there are none. Accuracy is the share of rows with both decisions right, 0 to 1; F1 is in percent;
-    ``double_true`` counts rows answered TRUE for both names, which is never right in GAP.
+    Every metric of :data:`~gapstack.evaluation.METRICS` is an attribute (``scores.logloss``), None if it needs
+    probabilities and there are only decisions. F1 is in percent; accuracy, 0 to 1, is the share of rows with both
+    decisions right.
     """
 
     data: str
+    """Name of the corpus."""
     label_set: str
+    """Name of the label set."""
     n: int
+    """Number of rows."""
     gap: GapScores
+    """Precision, recall and F1 by gender, as the official scorer prints them."""
     values: Mapping[str, float | None]
+    """Each metric's value, by name."""
     double_true: int = 0
+    """Rows with TRUE for both names, which is never right in GAP."""
 
     def __getattr__(self, name: str) -> float | None:
         if name not in METRICS:
@@ -158,10 +164,25 @@ def score_predictions(corpus: Corpus, predictions: Predictions) -> Scores:
 
 
 def score(corpus: Corpus, probabilities: ArrayLike) -> Scores:
-    """Score (n, 3) probabilities, columns A, B, NEITHER, in the order of a labelled corpus.
+    """Score probabilities as Kaggle (logloss) and the official GAP scorer (F1, bias) do.
 
-    Decisions are the most probable column of each row. Raises DataError as :func:`score_predictions` and
-    :func:`~gapstack.evaluation.metrics.normalise`.
+    Parameters
+    ----------
+    corpus : Corpus
+        Labelled rows.
+    probabilities : array-like of shape (n, 3)
+        Columns A, B, NEITHER, in the order of the rows. Rows are rescaled to sum to 1. The most probable column is the
+        decision.
+
+    Returns
+    -------
+    Scores
+        Metrics as attributes, such as ``logloss``, ``f1_overall`` and ``bias``.
+
+    Raises
+    ------
+    DataError
+        If a row has no label, or the array has another shape or invalid values.
     """
     return score_predictions(corpus, Predictions.of(probabilities))
 

@@ -142,9 +142,26 @@ MEMBERS: Registry[type[Member]] = Registry("member", _OURS, group="gapstack.memb
 
 
 def create(name: str, **settings: Any) -> Member:
-    """Make the member called ``name`` with these hyper-parameters; the others have their defaults.
+    """Create an unfitted member.
 
-    Raises UnknownNameError if there is no such member; SettingError for an unknown hyper-parameter or invalid value.
+    Parameters
+    ----------
+    name : str
+        Name of a member, as listed by ``gap members``.
+    **settings
+        Settings that differ from the defaults, as listed by ``gap members NAME``.
+
+    Raises
+    ------
+    UnknownNameError
+        If the name is unknown.
+    SettingError
+        If a setting is unknown, or a value has the wrong type or range.
+
+    Examples
+    --------
+    >>> create("surface", rounds=60)
+    Surface(rounds=60)
     """
     return MEMBERS.create(name, **settings)
 

@@ -29,9 +29,9 @@ Answers = Any
 
 
 class Predictor(ABC):
-    """Anything that predicts probabilities of A, B and NEITHER for the rows of a corpus.
+    """Anything that predicts probabilities of A, B and NEITHER: members, stacks, runs, prediction files.
 
-    Members, stacks, finished runs, and files of probabilities or clusters; :func:`gapstack.load` reads any of them.
+    :func:`gapstack.load` reads any of them.
     """
 
     stored: ClassVar[bool] = False
@@ -55,7 +55,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Write it into ``folder``, without pickle; :func:`gapstack.load` reads it."""
+        """Write into ``folder``, without pickle; :func:`gapstack.load` reads it."""
 
     def ask(self, text: str, **options: Any) -> Answers:
         """Resolve the pronouns of a text, with probabilities.
@@ -69,7 +69,7 @@ class Predictor(ABC):
     @overload
     def predict(self, rows: Iterable[str]) -> list[Answers]: ...
     def predict(self, rows: Corpus | Iterable[str]) -> Labels | list[Answers]:
-        """Return the most probable column of each row, (n,), or of texts what :meth:`ask` returns."""
+        """Return the most probable column (n,) of a corpus, or for texts a list of what :meth:`ask` returns."""
         if isinstance(rows, Corpus):
             return self.predict_proba(rows).argmax(axis=1).astype(np.int64)
         return self.resolver().predict(rows)
@@ -97,11 +97,11 @@ def each_once(*names: Iterable[str]) -> tuple[str, ...]:
 
 
 class Member(Configured, Learned, BaseEstimator, Predictor):
-    """A scikit-learn style estimator over corpora.
+    """Base class of all members: a scikit-learn estimator over corpora.
 
-    Hyper-parameters are annotated attributes with types of :mod:`gapstack.settings`. They are stored untouched; learned
-    state ends in ``_``, and :attr:`LEARNED` names what is stored of it. Members read examples through text, encoding
-    and features, which cache by content. Randomness comes from ``seed`` alone.
+    A subclass implements ``_fit(corpus)`` and ``_predict_proba(corpus)``. Settings are annotated attributes with types
+    of :mod:`gapstack.settings`; learned attributes end in ``_``, and :attr:`LEARNED` names those that are saved. All
+    randomness comes from the setting ``seed``.
     """
 
     augment: Sequence[AugmentationName] = ()
@@ -125,7 +125,22 @@ class Member(Configured, Learned, BaseEstimator, Predictor):
         return np.arange(len(Label), dtype=np.int64)
 
     def fit(self, corpus: Corpus, y: object = None) -> Self:
-        """Fit to a labelled corpus and return self; ``y`` is ignored. Raises SettingError if a setting is invalid."""
+        """Fit to a labelled corpus and return self.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Labelled rows.
+        y : ignored
+            For scikit-learn.
+
+        Raises
+        ------
+        SettingError
+            If a setting is invalid.
+        MemberError
+            If the corpus is empty.
+        """
         self._fit(self._with_copies(corpus))
         return self._fitted_to(corpus)
 
@@ -180,13 +195,28 @@ class Member(Configured, Learned, BaseEstimator, Predictor):
         return identity_of(self, fitted=True) | learned
 
     def save(self, folder: Path) -> None:
-        """Write it whole or not at all; NotFittedError before ``fit``, MemberError if its class is not registered."""
+        """Write the fitted member; NotFittedError before ``fit``, MemberError if its class is not registered."""
         save(self, MEMBERS.name_of(type(self)), folder)
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Return (n, 3) probabilities of A, B and NEITHER; labels of ``corpus`` are never read.
+        """Predict probabilities of A, B and NEITHER.
 
-        Raises NotFittedError before ``fit``; MemberError if a probability is not finite.
+        Parameters
+        ----------
+        corpus : Corpus
+            Rows; their labels are not read.
+
+        Returns
+        -------
+        ndarray of shape (n, 3), float64
+            Each row sums to 1 and does not depend on the other rows.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        MemberError
+            If a probability is not finite.
         """
         self._check_fitted()
         if not len(corpus):

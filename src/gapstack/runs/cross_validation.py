@@ -26,19 +26,41 @@ KINDS = ("simplex", "conditional", "evidence")
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:
-    """Out-of-fold probabilities (n, 3) of one member, the folds, and the scores of these probabilities."""
+    """Result of :func:`gapstack.cross_validate`."""
 
     probabilities: Probabilities
+    """Out-of-fold probabilities of A, B and NEITHER, (n, 3)."""
     folds: Folds
+    """The fold of each row."""
     scores: Scores
+    """Scores of the probabilities."""
 
 
 def cross_validate(member: Any, corpus: Corpus, *, folds: int = 5, seed: int = 2019) -> OutOfFold:
-    """Predict each row of a labelled corpus by a fit of a member on the other folds.
+    """Cross-validate a member: predict each row by a fit on the other folds.
 
-    ``member`` is a name, a Member, a scikit-learn classifier or a function from a corpus to probabilities (n, 3). Folds
-    are those of :func:`~gapstack.data.make_folds`, as in a run. Raises UnknownNameError if there is no such member;
-    DataError if the corpus has no labels, or too few pages for the folds.
+    Parameters
+    ----------
+    member : str, Member, scikit-learn classifier or callable
+        A classifier reads hand-made features; a callable maps a corpus to probabilities (n, 3).
+    corpus : Corpus
+        Labelled rows.
+    folds : int
+        Number of folds. They keep pages together and are stratified by gender and label, as in a run.
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    OutOfFold
+        Probabilities, folds and scores.
+
+    Raises
+    ------
+    UnknownNameError
+        If the name of a member is unknown.
+    DataError
+        If the corpus has no labels, or too few pages.
     """
     assignment = make_folds(corpus, folds, seed=seed)
     probabilities = cross_fit({"member": as_member(member)}, corpus, assignment, FitStore()).out_of_fold[
@@ -56,13 +78,30 @@ def stack(
     folds: int = Stack.folds,
     seed: int = Stack.seed,
 ) -> Stack:
-    """Fit a stack of members on a labelled corpus.
+    """Fit a stack: cross-validate members, and combine them by a stacker chosen by nested cross-validation.
 
-    ``members`` are names, tables of name, label and settings, Member objects (each fold fits a copy, also of a fitted
-    one), scikit-learn classifiers (over hand-made features), and functions from a corpus to probabilities (n, 3), such
-    as the ``predict_proba`` of a member that is to stay as it is fitted. ``stackers`` and ``calibrators`` are those to
-    choose from, the simplest first. A stack with a member whose class is not registered cannot be saved. Raises
-    MemberError if something is not a member, or a setting or the corpus does not do.
+    Parameters
+    ----------
+    members : sequence
+        Names; tables with name, label and settings; Member objects, of which each fold fits a copy; scikit-learn
+        classifiers, which read hand-made features; callables from a corpus to probabilities (n, 3), which are not
+        fitted.
+    corpus : Corpus
+        Labelled rows.
+    stackers, calibrators : sequence
+        Names to choose from, the simplest first.
+    folds, seed : int
+        Number and seed of the folds.
+
+    Returns
+    -------
+    Stack
+        A fitted member. It can be saved if the classes of its members are registered.
+
+    Raises
+    ------
+    MemberError
+        If something is not a member, a setting is invalid, or the corpus has too few pages.
     """
     each = [member if isinstance(member, str | Mapping) else as_member(member) for member in members]
     return Stack(members=each, stackers=stackers, calibrators=calibrators, folds=folds, seed=seed).fit(corpus)

@@ -48,13 +48,31 @@ SHIPPED = "gapstack-small"
 
 
 def load(name: str | Path | None = None) -> Predictor:
-    """Load a predictor: a saved member's folder, ``RUN`` or ``RUN:MEMBER``, a prediction file, or ``owner/name``.
+    """Load a predictor.
 
-    ``prompted:MODEL`` and ``http://HOST/v1#NAME`` are language models, asked without examples and not calibrated.
-    ``owner/name`` is a repository of the Hub with a saved member or a run (``owner/name:MEMBER``; of a revision,
-    ``owner/name@REVISION``). Without a name, or for ``default``, it is the model that comes with gapstack,
-    :data:`SHIPPED`. Raises DataNotFoundError if there is nothing of this name; DataError or MismatchError if it is
-    damaged, not finished, not a predictor, or fitted on other inputs than are found now.
+    Parameters
+    ----------
+    name : str or Path, optional
+        One of
+
+        - ``default`` or None: the model that comes with gapstack;
+        - ``RUN`` or ``RUN:MEMBER``: a finished run, or one of its members;
+        - the folder of a saved member or stack;
+        - a file of probabilities or clusters;
+        - ``owner/name``, ``owner/name:MEMBER`` or ``owner/name@REVISION``: a repository of the Hub;
+        - ``prompted:MODEL`` or ``http://HOST/v1#NAME``: a language model, without examples and calibration.
+
+    Returns
+    -------
+    Predictor
+        With ``predict_proba(corpus)`` and ``ask(text)``.
+
+    Raises
+    ------
+    DataNotFoundError
+        If nothing has this name.
+    DataError or MismatchError
+        If it is damaged, unfinished, not a predictor, or was fitted on other inputs than are found now.
     """
     if (saved := saved_folder(name)) is not None:
         predictor = store.load(saved)
@@ -78,7 +96,22 @@ def load(name: str | Path | None = None) -> Predictor:
 
 
 def save(predictor: Predictor, folder: str | Path) -> None:
-    """Write a predictor into ``folder``; :func:`load` reads it. Raises as the predictor's own ``save``."""
+    """Write a predictor into a folder, without pickle; :func:`load` reads it.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        A fitted member or stack.
+    folder : str or Path
+        Written whole or not at all.
+
+    Raises
+    ------
+    NotFittedError
+        If it is not fitted.
+    MemberError
+        If the class of a member is not registered.
+    """
     predictor.save(Path(folder))
 
 

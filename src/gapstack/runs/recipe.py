@@ -32,27 +32,29 @@ _RECIPES = resources.files("gapstack.runs") / "recipes"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Everything that decides a run's results.
+    """Description of a run: members, stackers, data, labels, folds and seed.
 
-    Values are checked against the annotations of its fields and of the members' settings; RecipeError if one is
-    invalid, or the recipe could not run.
+    Raises RecipeError if a value is invalid, or the recipe could not run.
     """
 
     name: FolderName
-    """Also the run folder's and the submission's name."""
+    """Name of the run, its folder and its submission."""
     members: tuple[Part, ...]
-    """Members to cross-validate."""
+    """Members to cross-validate, with their settings."""
     stackers: tuple[Part, ...] = ()
-    """Stackers to choose from, the simplest first; none: no stack."""
+    """Stackers to choose from, the simplest first; without any, members are not stacked."""
     train: Sequence[sources.SplitName] = ("development", "validation")
     """Splits of GAP, or files of rows like GAP's (``.tsv``, ``.tsv.gz``, ``.tsv.xz``), to cross-validate on."""
     test: Sequence[sources.HeldOutName] = ("test",)
-    """The same, or ``stage2``, to hold out."""
+    """Splits or files to hold out; ``stage2`` is predicted and not scored."""
     labels: LabelSetName = "official"
+    """Label set."""
     folds: FoldCount = 5
+    """Number of folds, which are grouped by page."""
     seed: Seed = 2019
-    """Seed of the folds, which are grouped by page."""
+    """Seed of the folds."""
     title: str = ""
+    """Description in one line."""
     calibrators: Sequence[CalibratorName] = ("none",)
     """Calibrators to choose from, the simplest first."""
     note: str = ""

@@ -34,17 +34,26 @@ class Result:
 
 @dataclass(frozen=True)
 class Run:
-    """A run; ``reused`` counts the folds that were finished before, ``stack_note`` describes the stack."""
+    """Result of :func:`gapstack.run`."""
 
     recipe: Recipe
+    """What was run."""
     folder: RunFolder
+    """Where everything is stored."""
     train: Corpus
+    """Cross-validated rows."""
     test: Corpus
+    """Held-out rows."""
     members: tuple[Result, ...]
+    """Probabilities and scores of each member."""
     stack: Result | None
+    """The same of the stack, if there is one."""
     stack_note: str
+    """Which stacker was chosen, and why."""
     submission: Path
+    """CSV with the probabilities of the held-out rows."""
     reused: int
+    """Number of folds that were finished before."""
 
 
 def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]:

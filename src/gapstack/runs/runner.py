@@ -125,18 +125,18 @@ def run(
     tensorboard: bool = False,
     on_fold: Callable[[RunFolder, str, int], None] | None = None,
 ) -> Run:
-    """Execute a recipe; continues an earlier, perhaps killed, call, and repeats damaged results.
+    """Run a recipe: cross-validate its members, stack them, and write a submission.
 
-    Progress and damaged results are logged at INFO.
+    Continues an earlier, perhaps killed, call, and recomputes damaged results. Progress is logged at INFO.
 
     Parameters
     ----------
     recipe : Recipe, str or Path
-        Or the name of one that comes with the package, a TOML file, or the folder of a run.
+        A recipe, the name of one that comes with the package, a TOML file, or the folder of a run.
     train, test : Corpus, optional
-        Labelled corpus to cross-validate on, and rows to hold out; by default the recipe's splits of GAP.
+        Labelled rows to cross-validate on, and rows to hold out; by default the recipe's splits of GAP.
     data : str, optional
-        Folder to look for GAP in first, or ``sample`` for the embedded sample.
+        Folder to search for GAP first, or ``sample`` for the embedded sample.
     root : Path, optional
         Folder for ``models/`` and ``submissions/``; :func:`~gapstack.runs.folder.home` by default.
     fresh : bool
@@ -146,13 +146,23 @@ def run(
     checkpoint_seconds : float
         Minimum time between two checkpoints of a fine-tuned member.
     tensorboard : bool
-        Write TensorBoard event files for each member that is fine-tuned.
+        Write TensorBoard event files for each fine-tuned member.
     on_fold : callable, optional
-        Called with the run's folder, the member's label and the fold for each finished fold.
+        Called with the run's folder, the member's label and the fold after each fold.
 
-    Raises MismatchError if the run's folder holds results on other corpora, labels or folds; RecipeError if there is
-    no such recipe, or a member trains on data that share rows with its test splits; MemberError if TensorBoard is not
-    installed, or a worker is lost.
+    Returns
+    -------
+    Run
+        Probabilities and scores of the members and the stack.
+
+    Raises
+    ------
+    RecipeError
+        If the recipe is unknown or invalid, or a member trains on rows that it would be scored on.
+    MismatchError
+        If the run's folder has results on other corpora, labels or folds.
+    MemberError
+        If TensorBoard is not installed, or a worker is lost.
     """
     if not isinstance(recipe, Recipe):
         recipe = Recipe.load(str(recipe))
