@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import yaml
 from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.utils import filter_repo_objects
 
 from gapstack.errors import DamageError, DataError, DataNotFoundError, RemoteError
 from gapstack.members import create
@@ -26,11 +27,18 @@ def hub(tmp_path, monkeypatch):
         def create_repo(self, repo_id, *, private, exist_ok):
             (root / repo_id).mkdir(parents=True, exist_ok=exist_ok)
 
-        def upload_folder(self, *, repo_id, folder_path, delete_patterns, commit_message):
+        def upload_folder(self, *, repo_id, folder_path, ignore_patterns, delete_patterns, commit_message):
             assert delete_patterns == "*"
             shutil.rmtree(root / repo_id)
-            shutil.copytree(folder_path, root / repo_id)
+            below = [path.relative_to(folder_path) for path in folder_path.rglob("*") if path.is_file()]
+            for name in filter_repo_objects(map(str, below), ignore_patterns=ignore_patterns):
+                (root / repo_id / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(folder_path / name, root / repo_id / name)
             return SimpleNamespace(commit_url=f"https://hub/{repo_id}/commit/1")
+
+        def upload_file(self, *, path_or_fileobj, path_in_repo, repo_id, commit_message):
+            (root / repo_id / path_in_repo).write_bytes(path_or_fileobj)
+            return SimpleNamespace(commit_url=f"https://hub/{repo_id}/commit/2")
 
     def snapshot_download(repo_id, *, revision, local_files_only):
         if not (root / repo_id).is_dir() or revision not in (None, "main"):
@@ -50,7 +58,7 @@ def metadata(card: Path) -> dict:
 def test_a_member_comes_back_from_the_hub_as_it_was(hub, tmp_path, sample_train, sample_test):
     member = create("surface", rounds=5).fit(sample_train)
     member.save(tmp_path / "mine")
-    assert gap("push", tmp_path / "mine", "me/mine") == "https://hub/me/mine/commit/1\n"
+    assert gap("push", tmp_path / "mine", "me/mine") == "https://hub/me/mine/commit/2\n"
     card = hub / "me/mine/README.md"
     assert metadata(card)["library_name"] == "gapstack"
     assert "`surface`" in card.read_text()
@@ -70,6 +78,8 @@ def test_a_run_comes_back_from_the_hub_with_its_scores_and_without_unfinished_wo
 ):
     monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
     copy.unfinished("prior", 0).mkdir(parents=True)
+    (copy.unfinished("prior", 0) / "checkpoint.safetensors").touch()
+    (copy.root / ".lock").touch()
     gap("push", "tiny-sample", "me/tiny")
     text = (hub / "me/tiny/README.md").read_text()
     assert "| stack | " in text

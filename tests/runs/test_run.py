@@ -18,7 +18,7 @@ from gapstack.data.gap_files import read_submission
 from gapstack.errors import DataError, ExtraError, MemberError, MismatchError
 from gapstack.members.baselines import Prior
 from gapstack.records import seal
-from gapstack.runs.folder import RunFolder, find_run
+from gapstack.runs.folder import RunFolder, find_run, locked
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.runner import run
 from tests.runs.conftest import RECIPE, predict
@@ -111,7 +111,7 @@ def test_new_rows_are_predicted_as_held_out_ones_but_not_by_a_stack_of_other_mem
 def test_a_run_that_could_not_work_is_refused_before_any_work(
     copy, sample_train, sample_test, tmp_path, monkeypatch
 ):
-    with copy.locked(), pytest.raises(MismatchError, match="another process"):
+    with locked(copy.root), pytest.raises(MismatchError, match="another process"):
         run(RECIPE, sample_train, sample_test, root=tmp_path)
     monkeypatch.setattr("gapstack.runs.runner.find_spec", lambda name: None)
     with pytest.raises(ExtraError, match="tensorboard"):

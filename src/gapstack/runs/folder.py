@@ -11,8 +11,6 @@
             test.parquet         probabilities of the held-out split
             member/              the fitted member
             training/            evaluations during fine-tuning, JSON lines
-        out_of_fold.parquet      the folds' held parts, in corpus order; written for other programs
-        test.parquet             mean over the folds; likewise
         unfinished/fold-<i>/     checkpoints of a training that is running or was killed
     stack/                       appears whole or not at all: state, out_of_fold.parquet, test.parquet, stack.json
 """
@@ -22,8 +20,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
-import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,7 +30,7 @@ import platformdirs
 
 from gapstack.encoding.encoder_files import hub_snapshot
 from gapstack.errors import DamageError, DataError, MismatchError, Place, RemoteError, first_line
-from gapstack.files import atomic_path, discard, sweep, write_text
+from gapstack.files import atomic_path, discard, sweep
 from gapstack.progress import progress
 from gapstack.records import read_sealed, seal
 
@@ -44,7 +40,7 @@ if TYPE_CHECKING:
     from gapstack.types import Probabilities
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
-_NOT_SHARED = (".lock", "unfinished", "*.partial")
+_NOT_SHARED = ["*.lock", "*/unfinished/*", "*.partial/*"]
 _PROJECT = Path(__file__).resolve().parents[3]
 COLUMNS = ["A", "B", "NEITHER"]
 STACK = "stack"
@@ -95,10 +91,11 @@ def language_model(name: str) -> str | None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder alone while the block runs; MismatchError if another process has it."""
+    """Hold a folder alone, without what killed writers left, while the block runs; MismatchError if it is held."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with filelock.FileLock(folder / ".lock", timeout=0):
+            sweep(folder, deep=True)
             yield
     except filelock.Timeout:
         raise MismatchError(
@@ -192,13 +189,6 @@ class RunFolder:
             f"{Path(one.place.file).relative_to(self.root)} ({one.problem})" for one in damages if one.place
         ]
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the folder alone while the block runs; MismatchError if another process has it."""
-        with locked(self.root):
-            sweep(self.root, deep=True)
-            yield
-
     def member(self, label: str) -> Path:
         """Folder of one member, or of the stack."""
         return self.root / "stack" if label == STACK else self.root / "members" / label
@@ -253,20 +243,23 @@ def push(folder: Path, repository: str, card: str, *, private: bool = False) -> 
 
     if get_token() is None:
         raise RemoteError("there is no token for the Hub; run: hf auth login, or set HF_TOKEN")
-    with tempfile.TemporaryDirectory(prefix="gapstack-") as temporary:
-        shared = Path(temporary) / "shared"
-        shutil.copytree(folder, shared, ignore=shutil.ignore_patterns(*_NOT_SHARED))
-        if not (shared / "README.md").exists():
-            write_text(shared / "README.md", card)
-        api = HfApi()
-        try:
-            api.create_repo(repository, private=private, exist_ok=True)
-            commit = api.upload_folder(
+    api, note = HfApi(), f"{folder.name}, by gap push"
+    try:
+        api.create_repo(repository, private=private, exist_ok=True)
+        commit = api.upload_folder(
+            repo_id=repository,
+            folder_path=folder,
+            ignore_patterns=_NOT_SHARED,
+            delete_patterns="*",
+            commit_message=note,
+        )
+        if not (folder / "README.md").exists():
+            commit = api.upload_file(
+                path_or_fileobj=card.encode(),
+                path_in_repo="README.md",
                 repo_id=repository,
-                folder_path=shared,
-                delete_patterns="*",
-                commit_message=f"{folder.name}, by gap push",
+                commit_message=note,
             )
-        except (OSError, ValueError, httpx.HTTPError) as error:
-            raise RemoteError(f"the Hub refused {repository} ({first_line(error)})") from error
+    except (OSError, ValueError, httpx.HTTPError) as error:
+        raise RemoteError(f"the Hub refused {repository} ({first_line(error)})") from error
     return str(commit.commit_url)

@@ -179,11 +179,10 @@ class FittedRun(Predictor):
 
     @cached_property
     def _stack(self) -> FittedStacker | None:
-        """The fitted stack, None for a member."""
         return self.check()._stack
 
     def _load_stack(self, rows: Identity) -> FittedStacker:
-        """The run's stack, if it was fitted on the recipe's members and on the current inputs."""
+        """The stack, if it was fitted on the recipe's members and on the current inputs."""
         place, record = self.folder.member(STACK), self.folder.stack(check=None)
         # another stack is there if the recipe changed and the run was killed before stacking
         if record is None or record["members"] != self.members:

@@ -103,20 +103,20 @@ def run_answers(
     )
 
 
-def stored_run(folder: RunFolder, data: str | None = None, only: Collection[str] = ()) -> Run:
+def stored_run(
+    folder: RunFolder,
+    data: str | None = None,
+    only: Collection[str] = (),
+    rows: tuple[Corpus, Corpus] | None = None,
+) -> Run:
     """Read a run as :func:`~gapstack.runs.runner.run` returns it, without executing anything.
 
-    Unfinished members are left out; ``only`` names members, or ``stack``, to read. Raises DataError if the folder holds
-    no run, or a result is damaged; MismatchError if the data are not those of the run.
+    Unfinished members are left out; ``only`` names members, or ``stack``, to read; ``rows`` are its training and
+    held-out rows, loaded by default. Raises DataError if the folder holds no run, or a result is damaged;
+    MismatchError if the data are not those of the run.
     """
     recipe = Recipe.of_run(folder)
-    return read_run(folder, recipe, *_load_rows(folder, recipe, data), only)
-
-
-def read_run(
-    folder: RunFolder, recipe: Recipe, train: Corpus, test: Corpus, only: Collection[str] = ()
-) -> Run:
-    """As :func:`stored_run`, of a run whose rows are given."""
+    train, test = rows or _load_rows(folder, recipe, data)
     contaminated_by, jobs = recipe.contaminated_by(), finished(folder, recipe)
 
     def result(label: str, seconds: float, parameters: int = 0) -> Result:

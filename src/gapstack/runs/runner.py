@@ -30,10 +30,10 @@ from gapstack.members import create
 from gapstack.members.store import Identity, changes, identity_of, key_of, of_rows, save, write_state
 from gapstack.processes import Executor, in_order
 from gapstack.records import seal, versions
-from gapstack.runs.folder import STACK, RunFolder, home, read_probabilities, write_probabilities
+from gapstack.runs.folder import STACK, RunFolder, home, locked, read_probabilities, write_probabilities
 from gapstack.runs.predictors import stack_identity
 from gapstack.runs.recipe import Part, Recipe, corpora
-from gapstack.runs.results import Run, read_run
+from gapstack.runs.results import Run, stored_run
 from gapstack.training.checkpoints import NAME as CHECKPOINT
 from gapstack.training.checkpoints import checkpoint_context
 from gapstack.training.devices import started_together
@@ -179,7 +179,7 @@ def run(
     if tensorboard and find_spec("tensorboard") is None:
         raise ExtraError("TensorBoard", "tensorboard")
     folder = RunFolder((root or home()) / "models" / recipe.name)
-    with folder.locked():
+    with locked(folder.root):
         folds = make_folds(train, recipe.folds, seed=recipe.seed)
         manifest = {
             "format": 1,
@@ -193,64 +193,54 @@ def run(
             _log.info("damaged, will be recomputed: %s", ", ".join(damaged))
         folds.save(folder.root / "folds.json")
         store = RunStore(folder, parts, train, test, folds, checkpoint_seconds, tensorboard)
-        fits, reused = _cross_fit(store, executor, on_fold)
-        for label in parts:
-            _write(folder.member(label), store, fits.out_of_fold[label], np.mean(fits.new[label], axis=0))
+        fits, reused = _cross_fit(store, executor, on_fold or (lambda *fold: None))
         if recipe.stacked:
             _stack(recipe, fits, store)
-        done = replace(read_run(folder, recipe, train, test), reused=reused)
+        done = replace(stored_run(folder, rows=(train, test)), reused=reused)
         sweep(done.submission.parent)
         write_submission(done.submission, test.ids, (done.stack or done.members[-1]).test)
     return done
 
 
 def _cross_fit(
-    store: RunStore, executor: Executor, on_fold: Callable[[RunFolder, str, int], None] | None
+    store: RunStore, executor: Executor, on_fold: Callable[[RunFolder, str, int], None]
 ) -> tuple[CrossFit, int]:
     """Cross-fit the members; returns their probabilities and the number of folds that were done before."""
-    folder, left, reasons, keys = store.folder, Counter[str](), Counter[tuple[str, str]](), set()
+    folder, numbers, keys, left = store.folder, range(store.folds.k), set(), Counter[str]()
     for label in store.parts:
         identity = store.identity(label)
-        for fold in range(store.folds.k):
-            keys.add(key_of(identity, fold))
-            if not store.is_done(label, fold):
-                left[label] += 1
-                if (record := folder.job(label, fold)) is not None:
-                    reasons[" and ".join(changes(record["identity"], identity)) or "files", label] += 1
-            elif on_fold:
-                on_fold(folder, label, fold)
+        keys |= {key_of(identity, fold) for fold in numbers}
+        missing = [fold for fold in numbers if not store.is_done(label, fold)]
+        left += Counter({label: len(missing)})
+        for fold in set(numbers).difference(missing):
+            on_fold(folder, label, fold)
+        stale = [record["identity"] for fold in missing if (record := folder.job(label, fold))]
+        if stale:
+            names = " and ".join(changes(stale[0], identity))
+            folds = f"{len(stale)} fold{'s' if len(stale) > 1 else ''}"
+            _log.info("%s changed: recomputing %s of %s", names, folds, label)
     for place in folder.root.glob("members/*/unfinished/*/*"):
         if place.name not in keys:  # of a training with other inputs, which was killed
             discard(place)
-    for (reason, label), count in reasons.items():
-        _log.info("%s changed: recomputing %d fold%s of %s", reason, count, "s" if count > 1 else "", label)
     if left:
         _log.info("%d folds of %d members", left.total(), len(left))
 
     def finished(task: FitTask) -> None:
         for fold in task.folds:
-            if on_fold:
-                on_fold(folder, task.label, fold)
+            on_fold(folder, task.label, fold)
             if not store.is_done(task.label, fold):
                 raise MismatchError(
                     f"{task.name} was computed with other inputs than this process has now; keep them unchanged, "
                     "and the same for all workers"
                 )
-        left[task.label] -= len(task.folds)
-        if not left[task.label]:
+        if all(store.is_done(task.label, fold) for fold in numbers):
             _log.info("%s: all folds finished", task.label)
 
-    reused = store.folds.k * len(store.parts) - left.total()
     members = {label: create(part.name, **part.settings) for label, part in store.parts.items()}
     fits = cross_fit(
         members, store.train, store.folds, store, new=store.test, execute=executor, finished=finished
     )
-    return fits, reused
-
-
-def _write(place: Path, store: RunStore, out_of_fold: Probabilities, held_out: Probabilities) -> None:
-    write_probabilities(place / "out_of_fold.parquet", store.train.ids, out_of_fold)
-    write_probabilities(place / "test.parquet", store.test.ids, held_out)
+    return fits, len(members) * store.folds.k - left.total()
 
 
 def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
@@ -286,5 +276,6 @@ def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
     }
     with atomic_folder(folder.member(STACK)) as done:
         write_state(nested.fitted.state(), done)
-        _write(done, store, nested.out_of_fold, held_out)
+        write_probabilities(done / "out_of_fold.parquet", store.train.ids, nested.out_of_fold)
+        write_probabilities(done / "test.parquet", store.test.ids, held_out)
         seal(done / "stack.json", record, with_files=True)
