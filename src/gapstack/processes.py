@@ -127,12 +127,10 @@ def create_executor(kind: str = "local", workers: int = 1) -> Executor:
 
     With ``RAY_ADDRESS`` set, tasks go to that cluster, which must see the run folder, the cache and the data at the
     same paths; otherwise Ray starts a cluster on this machine. Raises UnknownNameError if there is no executor of this
-    name; MemberError if ``workers`` is below 1; ExtraError if Ray is not installed.
+    name; ExtraError if Ray is not installed.
     """
     if kind not in ("local", "ray"):
         raise unknown("executor", kind, ("local", "ray"))
-    if workers < 1:
-        raise MemberError(f"at least one worker is needed; found {workers}")
     if kind == "ray":
         import_extra("ray", "ray")
         return partial(_on_ray, workers=workers)
@@ -193,7 +191,7 @@ def _finished(
 def _work(
     function: Callable[[Any], object], level: int, item: Any, threads: int = 0
 ) -> list[logging.LogRecord]:
-    """Call the function in a worker and return what it logs; if it fails, log lines are notes of the error."""
+    """Call the function in a worker and return what it logs."""
     if threads:
         import torch
 
@@ -204,10 +202,6 @@ def _work(
     _LOG.setLevel(level)
     try:
         function(item)
-    except Exception as error:
-        for _ in range(lines.qsize()):
-            error.add_note(lines.get().getMessage())
-        raise
     finally:
         _LOG.removeHandler(handler)
     return [lines.get() for _ in range(lines.qsize())]

@@ -104,15 +104,8 @@ def _rescaled(
             several = phases if isinstance(phases, list) else [phases]
             adapted = [_phase(phase, old, new, first=key == "first") for phase in several]
             scaled[key] = adapted if isinstance(phases, list) else adapted[0]
-            if any(
-                one.keys() & _PACE != other.keys() & _PACE
-                for one, other in zip(several, adapted, strict=True)
-            ):
-                changed.append(
-                    "rates, epochs, early stopping and frozen layers: now those for encoders of its size"
-                )
-            elif scaled[key] != phases:
-                changed.append(f"frozen layers: now at the same depth of {new.layers} layers")
+            if scaled[key] != phases:
+                changed.append("rates, epochs, early stopping and frozen layers: now those for its size and depth")
     return scaled, list(dict.fromkeys(changed))
 
 
