@@ -105,7 +105,9 @@ def _rescaled(
             adapted = [_phase(phase, old, new, first=key == "first") for phase in several]
             scaled[key] = adapted if isinstance(phases, list) else adapted[0]
             if scaled[key] != phases:
-                changed.append("rates, epochs, early stopping and frozen layers: now those for its size and depth")
+                changed.append(
+                    "rates, epochs, early stopping and frozen layers: now those for its size and depth"
+                )
     return scaled, list(dict.fromkeys(changed))
 
 
