@@ -7,6 +7,7 @@ from gapstack.data import Corpus, Example, Label, Span
 from gapstack.data.augment import variants
 from gapstack.members import create
 from gapstack.members.anonymised import VARIANTS, distance_buckets
+from tests.trees import PARSER, corpus, example, keep, tree
 
 # "Ann Lee" and "Eve" may be anonymised; in the second row "Ann" is a part of the other name, so it may not
 ROWS = Corpus(
@@ -41,7 +42,7 @@ def test_copies_are_learned_from_where_the_rules_allow_them(settings):
     for name in ("names", "distances"):
         for copy in range(2, 6):
             np.testing.assert_array_equal(arrays[name][copy], arrays[name][0])
-    alone, own = create("anonymised", **settings, copies=False)._to_learn(ROWS)
+    alone, own = create("anonymised", **settings, copies=[])._to_learn(ROWS)
     assert own.tolist() == [0, 1]
     np.testing.assert_array_equal(alone["mentions"], arrays["mentions"][:2])
 
@@ -58,3 +59,19 @@ def test_answers_are_the_weighted_mean_over_the_ways_of_telling(settings, sample
         expected = sum(count * one[row] for count, one in zip(counts, each, strict=True)) / sum(counts)
         np.testing.assert_allclose(answers[row], expected, atol=1e-6)
     assert np.abs(each[1] - each[0]).max() > 1e-3
+
+
+def test_the_papers_scalars_of_a_name_that_the_pronouns_place_excludes(monkeypatch):
+    monkeypatch.setenv("GAP_PARSER", PARSER)
+    doc = tree(
+        "Ann/p/nsubj/1 slept/v/ROOT/1 ./u/punct/1|She/r/nsubj/1 saw/v/ROOT/1 Mia/p/obj/1 ./u/punct/1",
+        ["Ann", "Mia"],
+    )
+    keep(doc)
+    row = example(doc, "She", "Ann", "Mia", "http://en.wikipedia.org/wiki/Ann_Lee")
+    found = create("anonymised", scalars="fill_the_gap")._other_inputs(corpus(row))
+    ann, mia = found["names"][0]
+    # c-commanded, nearness in the tree, theta-prominence, words of the title, excluded
+    assert ann.tolist() == [0, 0, 1, 1, 0]
+    assert mia.tolist() == [1, -5, 0, 0, 1]
+    assert create("anonymised", head="pure")._other_inputs(corpus(row)) == {}

@@ -65,7 +65,7 @@ class Row:
         return "-".join([self.name, *self.settings.get("blocks", ())])
 
 
-FIRST_COPY = {"copies": False, "weights": [1, 0, 0, 0, 0]}
+FIRST_COPY = {"copies": [], "weights": [1, 0, 0, 0, 0]}
 INNER = {"name": "stack", "settings": {"members": ["token_distance"], "stackers": ["simplex"]}}
 NO_BLOCKS = {"blocks": [], "tune_layer": False}
 BIDAF = SMALL | {"training": {"epochs": 2, "precision": "float32"}}

@@ -59,7 +59,7 @@ def test_copies_of_a_taught_row_have_its_answer_in_their_own_columns(taught, sam
 SURE_OF_NEITHER = np.array([0.04, 0.06, 0.9])
 TAUGHT = (
     ("surface", {"rounds": 10, "bags": 1}, Label.A),
-    ("anonymised", {"training": {"epochs": 10, "head_lr": 1e-2}, "copies": False}, Label.A),
+    ("anonymised", {"training": {"epochs": 10, "head_lr": 1e-2}, "copies": []}, Label.A),
     ("kernel_svm", {}, Label.A),
     # what they learn is how often a choice is right, and is the same for A and B
     *((name, {}, Label.NEITHER) for name in ("token_distance", "prior", "random")),

@@ -9,26 +9,27 @@ the distance in ten buckets and logit 0 for NEITHER; and ``pure``, [p; a; b] -> 
 and dropout 0.6.
 
 Differences: the encoder is the embedded MiniLM, read two thirds up. Vectors are standardised; the learning rate is high
-and falls over ten epochs, where the paper has a constant 3e-5 and early stopping. The paper's five scalars are not
-known; ours (:data:`SCALARS`) and the distance are those of the original row in all copies. Texts are not cut at
-sentences. ``pure`` averages over both orders of the names. A row that a rule excludes from anonymising has one weight
-instead of five.
+and falls over ten epochs, where the paper has a constant 3e-5 and early stopping. By default the five scalars of a name
+need no parse; ``scalars="fill_the_gap"`` are the paper's. They and the distance are those of the original row in all
+copies. Texts are not cut at sentences. ``pure`` averages over both orders of the names. A row that a rule excludes from
+anonymising has one weight instead of five.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from annotated_types import Interval
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label
 from gapstack.data.augment import Variant, average, variants
 from gapstack.errors import MemberError
-from gapstack.features.blocks import features
+from gapstack.features.blocks import BlockName, features
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
 from gapstack.members.layers import SwapEquivariant, dense_block
 from gapstack.settings import Count, FractionBelowOne, NonNegative
@@ -37,8 +38,9 @@ from gapstack.types import Floats, Ints, Probabilities
 
 VARIANTS = ("original", "anonymise_0", "anonymise_1", "anonymise_2", "anonymise_3")
 """Copies of a row, in the order of the weights."""
-SCALARS = ("title_share", "before", "same_sentence", "names", "mentions")
-"""The five linguistic scalars of a name: columns of the feature block ``surface``."""
+_SURFACE = ("title_share", "before", "same_sentence", "names", "mentions")
+_PUBLISHED = {"gap_commanded": 0.0, "gap_tree": -5.0, "gap_theta": 0.0, "gap_title_words": 0.0}
+"""Columns of the feature block ``fill_the_gap`` that Liu reads, and their values for a name that it excludes."""
 BUCKETS = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 """Lower bounds of the distance buckets but the first (Lee et al. 2017, section 4)."""
 
@@ -49,8 +51,10 @@ class Anonymised(MentionHead):
     max_pieces: Count | None = None
     head: Literal["end_to_end", "pure"] = "end_to_end"
     """``end_to_end`` or ``pure``."""
-    copies: bool = True
-    """Train on the anonymised copies too."""
+    scalars: Literal["surface", "fill_the_gap"] = "surface"
+    """Feature block of the five scalars of a name for ``end_to_end``; ``fill_the_gap`` has the paper's."""
+    copies: Sequence[Annotated[int, Interval(ge=0, le=3)]] = (0, 1, 2, 3)
+    """Numbers of the anonymised copies that are learned too."""
     weights: Sequence[NonNegative] = (0.1, 0.3, 0.1, 0.3, 0.2)
     """Weights of the original row and its four copies in the average; copies that a rule excludes do not count."""
     hidden: Count = 150
@@ -63,23 +67,30 @@ class Anonymised(MentionHead):
         "encoder": "bert-large-uncased",
         "layers": [21],
         "max_pieces": 256,
+        "scalars": "fill_the_gap",
+        "weights": [0.1, 0.25, 0.2, 0.3, 0.15],
         "seeds": 5,
         "validation_share": 0.2,
         "training": CONSTANT_RATE
         | {"epochs": 1000, "batch_size": 128, "head_lr": 3e-5, "weight_decay": 0.0}
-        | {"max_norm": None, "patience": 100},
+        | {"max_norm": None, "patience": 20},
     }
     """The paper's models of five inner folds, each of which stops the training on the other four, are five seeds
-    here that hold back a fifth of the pages each. Settings of ``pure`` are in the recipe ``liu2019``."""
+    here that hold back a fifth of the pages each. Weights for cased BERT and the settings of ``pure`` are in the recipe
+    ``liu2019``."""
     LAYERS = ((16,), 24)
     PLAN = ON_MENTIONS.changed({"epochs": 10, "batch_size": 128, "head_lr": 1e-3})
 
-    def _prepare(self, corpus: Corpus) -> None:
-        list(self._variants(corpus))
+    def reads(self) -> dict[str, Any]:
+        """Inputs: the parser only for the paper's scalars."""
+        return super().reads() | {"blocks": (self.scalars,) if self.head == "end_to_end" else ()}
 
-    def _variants(self, corpus: Corpus) -> Iterator[tuple[Variant, Arrays]]:
-        """Each kind of copy with the inputs of all rows."""
-        copies = variants(corpus, VARIANTS)
+    def _prepare(self, corpus: Corpus) -> None:
+        list(self._variants(corpus, VARIANTS))
+
+    def _variants(self, corpus: Corpus, names: Sequence[str]) -> Iterator[tuple[Variant, Arrays]]:
+        """Each of these kinds of copy with the inputs of all rows."""
+        copies = variants(corpus, names)
         rows = [replace(row, id=f"{row.id}~{variant.name}") for variant in copies for row in variant.corpus]
         mentions = self._mentions(Corpus(rows, label_set=corpus.label_set, name=corpus.name))
         others = self._other_inputs(corpus)
@@ -90,22 +101,24 @@ class Anonymised(MentionHead):
         """``names`` (n, 2, 5), the scalars, and ``distances`` (n, 2), their buckets; nothing for ``pure``."""
         if self.head == "pure":
             return {}
-        block = features(corpus, ("surface",))
-        columns = {name: block.candidates[..., number] for number, name in enumerate(block.candidate_names)}
-        return {
-            "names": np.stack([columns[name] for name in SCALARS], axis=-1),
-            "distances": distance_buckets(columns["words"]),
-        }
+        surface = columns_of(corpus, "surface")
+        if self.scalars == "surface":
+            scalars = [surface[name] for name in _SURFACE]
+        else:
+            found = columns_of(corpus, "fill_the_gap")
+            scalars = [np.nan_to_num(found[name], nan=none) for name, none in _PUBLISHED.items()]
+            scalars.append(np.isnan(found["gap_theta"]))
+        return {"names": np.stack(scalars, axis=-1), "distances": distance_buckets(surface["words"])}
 
     def _to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
-        if not self.copies:
-            return super()._to_learn(corpus)
+        names = "original", *(f"anonymise_{number}" for number in self.copies)
         parts = [
             (np.flatnonzero(variant.changed | (variant.name == "original")), arrays)
-            for variant, arrays in self._variants(corpus)
+            for variant, arrays in self._variants(corpus, names)
         ]
-        names = parts[0][1]
-        arrays = {name: np.concatenate([arrays[name][rows] for rows, arrays in parts]) for name in names}
+        arrays = {
+            name: np.concatenate([arrays[name][rows] for rows, arrays in parts]) for name in parts[0][1]
+        }
         return arrays, np.concatenate([rows for rows, _ in parts])
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
@@ -113,13 +126,12 @@ class Anonymised(MentionHead):
             raise MemberError(
                 f"weights are {list(self.weights)}; expected {len(VARIANTS)}: {', '.join(VARIANTS)}"
             )
-        weighted = [
-            (variant, self._answer(arrays), weight)
-            for (variant, arrays), weight in zip(self._variants(corpus), self.weights, strict=True)
-            if weight
+        weighted = {name: weight for name, weight in zip(VARIANTS, self.weights, strict=True) if weight}
+        answers = [
+            (variant, self._answer(arrays)) for variant, arrays in self._variants(corpus, list(weighted))
         ]
-        copies, probabilities, weights = map(list, zip(*weighted, strict=True))
-        return average(copies, probabilities, weights)
+        copies, probabilities = map(list, zip(*answers, strict=True))
+        return average(copies, probabilities, list(weighted.values()))
 
     def _head(self, arrays: Arrays) -> nn.Module:
         inputs = arrays["mentions"].shape[-1]
@@ -127,6 +139,12 @@ class Anonymised(MentionHead):
             return SwapEquivariant(PureHead(inputs, 0.6 if self.dropout is None else self.dropout))
         dropout = 0.2 if self.dropout is None else self.dropout
         return EndToEndHead(inputs, arrays["names"].shape[-1], self.hidden, self.distance_units, dropout)
+
+
+def columns_of(corpus: Corpus, block: BlockName) -> dict[str, Floats]:
+    """A feature block's columns of the names, (n, 2) each."""
+    found = features(corpus, (block,))
+    return {name: found.candidates[..., number] for number, name in enumerate(found.candidate_names)}
 
 
 def distance_buckets(words: Floats) -> Ints:
