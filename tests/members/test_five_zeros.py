@@ -7,8 +7,9 @@ import pytest
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.encoders import load_encoder
-from gapstack.members import create
+from gapstack.members import create, store
 from gapstack.members.five_zeros import repair_stars
+from tests.fixtures_encoder import build_tiny_encoder
 
 QUICK = {"epochs": 1, "precision": "float32"}
 
@@ -52,6 +53,22 @@ def test_the_encoder_never_sees_the_names_asked_about(towers, sample_test):
         lambda e: replace(e, text=f"{e.text[: e.a.start]}{'Q' * len(e.a_text)}{e.text[e.a.end :]}")
     )
     np.testing.assert_array_equal(member._mentions(told), member._mentions(other))
+
+
+def test_one_network_reads_two_encoders(towers, sample_train, sample_test, tiny_encoder_folder, tmp_path):
+    other = build_tiny_encoder(tmp_path / "other", layers=3, seed=1)
+    both = create("frozen_mlp", **towers, second_encoder=str(other))
+    alone = create("frozen_mlp", **towers | {"encoder": str(other)})
+    rows, width = sample_train[:40], create("frozen_mlp", **towers)._mentions(sample_train[:1]).shape[-1]
+    np.testing.assert_array_equal(both._mentions(rows)[..., width:], alone._mentions(rows))
+    both.fit(rows)
+    assert [len(tower.joint[0].weight) for tower in both.networks_[0].network.towers] == [112, 112]
+    store.save(both, "frozen_mlp", tmp_path / "member")
+    np.testing.assert_array_equal(
+        store.load(tmp_path / "member").predict_proba(sample_test[:9]), both.predict_proba(sample_test[:9])
+    )
+    assert both.identity["second_encoder"].startswith("other ")
+    assert "second_encoder" not in alone.identity
 
 
 def row(text: str, pronoun: str = "she", a: str = "Ann", b: str = "Eve") -> Example:

@@ -26,14 +26,24 @@ def test_rates_of_an_encoder_give_way_and_those_of_a_head_stay(tiny_encoder_fold
     assert scaled.name == "r-tiny"
 
 
+BOTH = {"encoder": ["bert-large-cased", "bert-large-uncased"]}
+
+
 def test_members_that_differed_in_their_encoder_alone_are_one_with_the_weight_of_both(tiny_encoder_folder):
-    scaled, lines = on_encoder(Recipe.load("liu2019"), str(tiny_encoder_folder))
-    assert [part.label for part in scaled.members] == ["end_to_end", "pure"]
+    mean = {"name": "mean", "settings": {"weights": [54, 36, 10]}}
+    whole = recipe({"name": "probert", "each": BOTH}, {"name": "surface"}, stackers=[mean])
+    scaled, lines = on_encoder(whole, str(tiny_encoder_folder))
+    assert [part.label for part in scaled.members] == ["probert", "surface"]
     assert scaled.stackers[0].settings["weights"] == [90, 10]
-    assert lines[-1] == "2 members of 4: those that differed in their encoder alone are one"
+    assert lines[-1] == "2 members of 3: those that differed in their encoder alone are one"
+
+
+def test_a_member_of_two_encoders_reads_one(tiny_encoder_folder):
+    scaled, lines = on_encoder(Recipe.load("fivezeros2019"), str(tiny_encoder_folder))
+    assert "second_encoder" not in scaled.members[0].settings
+    assert lines[0].endswith("in place of bert-large-cased, bert-large-uncased")
 
 
 def test_a_plain_mean_keeps_its_balance_when_only_some_members_are_copies(tiny_encoder_folder):
-    each = {"encoder": ["bert-large-cased", "bert-large-uncased"]}
-    whole = recipe({"name": "probert", "each": each}, {"name": "surface"}, stackers=[{"name": "mean"}])
+    whole = recipe({"name": "probert", "each": BOTH}, {"name": "surface"}, stackers=[{"name": "mean"}])
     assert on_encoder(whole, str(tiny_encoder_folder))[0].stackers[0].settings["weights"] == [2, 1]

@@ -8,8 +8,8 @@ Ionita, Kashnitsky, Krige, Larin, Logvinenko and Atanasov 2019, *Resolving Gende
 - **Frozen network** (22nd place): A and B are replaced by the mask token; ``*`` for a lost letter is repaired from the
   vocabulary; each mention is read in the middle of a window of 64 pieces, in three layers side by side. A dense layer
   over [p; a; b] (112 units, batch normalisation, dropout 0.9), one such layer for both p - a and p - b (the released
-  code; the paper's text has products), and one over hand-made features (128, dropout 0.8) go together through three
-  units and batch normalisation.
+  code; the paper's text has products), both for each of two encoders, and one over hand-made features (128, dropout
+  0.8) go together through three units and batch normalisation.
 
 Differences: the encoder is the embedded MiniLM, with rates that suit it. In pair products A and B share a bias, so
 swapping them swaps the probabilities; pseudo-labels, which the paper mixes into each batch, are ``teacher`` and learned
@@ -36,7 +36,7 @@ from gapstack.data.augment import augmented
 from gapstack.data.example import Replacement, edit
 from gapstack.data.gender import feminise
 from gapstack.encoding.activations import window_activations
-from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.encoding.pieces import align
 from gapstack.features.blocks import BlockName, features
 from gapstack.members.added_pieces import mask_token
@@ -112,6 +112,8 @@ _WORD_STARTS = ("\u0120", "\u2581")
 class FrozenMLP(MentionHead):
     """Dense towers over masked mentions in windows of their own and hand-made features."""
 
+    second_encoder: str | None = None
+    """A second encoder, read in the same layers, with towers of its own in the same network."""
     blocks: Sequence[BlockName] = ("surface", "cues", "positions")
     window: Count = 64
     """Pieces of the window around each mention, special pieces included."""
@@ -123,6 +125,7 @@ class FrozenMLP(MentionHead):
 
     PUBLISHED: ClassVar[dict[str, Any]] = {
         "encoder": "bert-large-uncased",
+        "second_encoder": "bert-large-cased",
         "layers": [21, 20, 19],
         "symmetric": False,
         "vector_dropout": 0.9,
@@ -131,14 +134,19 @@ class FrozenMLP(MentionHead):
         | {"label_smoothing": 0.0, "max_norm": None, "patience": 50}
         | {"schedule": {"shape": "inverse", "decay": 0.03, "warmup": 0.0}},
     }
-    """``bert-large-cased`` is the encoder of the other half of the paper's input."""
     LAYERS = ((4, 5), 6)
 
+    def _encoders(self) -> list[tuple[Encoder, tuple[int, ...]]]:
+        """Both encoders, or the only one, with their layers."""
+        encoders = [self._encoder(), *([load_encoder(self.second_encoder)] if self.second_encoder else ())]
+        return [(encoder, chosen_layers(self.layers, encoder, self.LAYERS)) for encoder in encoders]
+
     def _mentions(self, corpus: Corpus) -> Floats32:
-        encoder = self._encoder()
-        masked = corpus.map(lambda example: mask_names(repair_stars(example, encoder), encoder))
-        layers = chosen_layers(self.layers, encoder, self.LAYERS)
-        return mean_vectors(window_activations(masked, encoder, layers, max_pieces=self.window))
+        parts = []
+        for encoder, layers in self._encoders():
+            masked = Corpus([mask_names(repair_stars(example, encoder), encoder) for example in corpus])
+            parts.append(mean_vectors(window_activations(masked, encoder, layers, max_pieces=self.window)))
+        return np.concatenate(parts, axis=-1)
 
     def _other_inputs(self, corpus: Corpus) -> Arrays:
         if not self.blocks:
@@ -150,8 +158,8 @@ class FrozenMLP(MentionHead):
         }
 
     def _head(self, arrays: Arrays) -> nn.Module:
-        inputs, columns = arrays["mentions"].shape[-1], self._columns(arrays)
-        network = TowersNetwork(inputs, columns, self.vector_dropout, self.feature_dropout)
+        widths = [len(layers) * encoder.hidden_size for encoder, layers in self._encoders()]
+        network = TowersNetwork(widths, self._columns(arrays), self.vector_dropout, self.feature_dropout)
         return SwapEquivariant(network) if self.symmetric else network
 
 
@@ -164,14 +172,30 @@ def numeric(values: Floats, names: Sequence[str]) -> Floats:
     return np.concatenate([*columns, logs], axis=-1)
 
 
-class TowersNetwork(nn.Module):
-    """Three towers over vectors of width ``inputs`` and ``columns`` features (0 for none), then batch normalisation."""
+class Towers(nn.Module):
+    """A dense layer over [p; a; b], and one over p - a and p - b, of vectors of width ``inputs``."""
 
-    def __init__(self, inputs: int, columns: int, vector_dropout: float, feature_dropout: float):
+    def __init__(self, inputs: int, dropout: float):
         super().__init__()
-        self.joint = dense_block(3 * inputs, _VECTOR_UNITS, vector_dropout)
-        self.siamese = dense_block(inputs, _VECTOR_UNITS, vector_dropout)
-        outputs = 3 * _VECTOR_UNITS
+        self.joint = dense_block(3 * inputs, _VECTOR_UNITS, dropout)
+        self.siamese = dense_block(inputs, _VECTOR_UNITS, dropout)
+
+    def forward(self, mentions: Tensor) -> Tensor:
+        """Map (b, 3, inputs) to (b, 3 * units)."""
+        differences = mentions[:, :1] - mentions[:, 1:]
+        # (b, 2 * units): both names through one layer and one batch norm
+        siamese = self.siamese(differences.flatten(0, 1)).view(len(mentions), -1)
+        return torch.cat([self.joint(mentions.flatten(1)), siamese], dim=-1)
+
+
+class TowersNetwork(nn.Module):
+    """Towers over vectors of ``widths`` and ``columns`` features (0 for none), then batch normalisation."""
+
+    def __init__(self, widths: Sequence[int], columns: int, vector_dropout: float, feature_dropout: float):
+        super().__init__()
+        self.widths = list(widths)
+        self.towers = nn.ModuleList(Towers(width, vector_dropout) for width in widths)
+        outputs = 3 * _VECTOR_UNITS * len(widths)
         if columns:
             self.dense = nn.Sequential(
                 nn.Linear(columns, _FEATURE_UNITS), nn.ReLU(), nn.Dropout(feature_dropout)
@@ -180,11 +204,9 @@ class TowersNetwork(nn.Module):
         self.last = nn.Sequential(nn.Linear(outputs, len(Label)), BatchNorm(len(Label)))
 
     def forward(self, mentions: Tensor, names: Tensor | None = None, row: Tensor | None = None) -> Tensor:
-        """Return logits (b, 3)."""
-        differences = mentions[:, :1] - mentions[:, 1:]
-        # (b, 2 * units): both names through one layer and one batch norm
-        siamese = self.siamese(differences.flatten(0, 1)).view(len(mentions), -1)
-        parts = [self.joint(mentions.flatten(1)), siamese]
+        """Map vectors (b, 3, sum of the widths) and features to logits (b, 3)."""
+        by_encoder = mentions.split(self.widths, dim=-1)
+        parts = [tower(vectors) for tower, vectors in zip(self.towers, by_encoder, strict=True)]
         if names is not None and row is not None:
             parts.append(self.dense(torch.cat([names.flatten(1), row], dim=-1)))
         return self.last(torch.cat(parts, dim=-1))

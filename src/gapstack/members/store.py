@@ -67,6 +67,10 @@ def _encoder(name: str | None) -> str:
     return f"{Path(encoder.name).name} {encoder.fingerprint}"
 
 
+def _second_encoder(name: str | None) -> str:
+    return _encoder(name) if name else ""
+
+
 def _parser(name: str | None) -> str:
     return f"{parser_name(name)} {parser_key(name)}"
 
@@ -100,6 +104,7 @@ def _extra(names: Sequence[str]) -> str:
 
 BY_CONTENT: Mapping[str, Callable[[Any], str]] = {
     "encoder": _encoder,
+    "second_encoder": _second_encoder,
     "parser": _parser,
     "vectors": lambda source: f"{Path(source).name} {vectors_key(source)}",
     "clusters": lambda names: _files(names, lambda each: chain.from_iterable(map(cluster_files, each))),

@@ -32,7 +32,8 @@ _PACE = {"epochs", "batch_size", "encoder_lr", "head_lr", "schedule", "patience"
 def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
     """Return a recipe on ``encoder`` (None: the embedded one), and lines that list differences from the paper.
 
-    Members that differed in their encoder alone become one, whose weight in a weighted mean is the sum of theirs.
+    Members that differed in their encoder alone become one, whose weight in a weighted mean is the sum of theirs. One
+    that reads two encoders reads this one alone.
     Raises DataNotFoundError if there is no such encoder; MemberError if its configuration does not say how deep it is.
     """
     load_encoder(encoder)
@@ -49,6 +50,8 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
             name, before = Path(old).name, encoder_size(old)
             replaced.add(name)
             label = label.removesuffix(f"_{name}").replace(f"_{name}_", "_")
+            if second := settings.pop("second_encoder", None):
+                replaced.add(Path(second).name)
             if before is not None and before != size:
                 settings, what = _rescaled(settings, before, size)
                 changed.update(what)
