@@ -8,10 +8,12 @@ prints the page of the matrix.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
 from gapstack.data import Corpus, sources
+from gapstack.encoding.encoders import quiet
 from gapstack.errors import MemberError
 from gapstack.members import create, store
 from gapstack.members.name_substitution import COMMON_NAMES
@@ -238,6 +241,7 @@ def published_deberta(folder: Path) -> Path:
     return folder
 
 
+FOLDER = re.compile(r"encoder /\S+")
 SHORT = {"max_pieces": 128}
 TUNED = SHORT | {"training": {"epochs": 1, "batch_size": 8, "precision": "float32"}}
 HEAD = {"training": {"epochs": 1}}
@@ -321,14 +325,14 @@ def trials(architecture: str) -> dict[str, str]:
 def page(outcomes: dict[str, dict[str, str]]) -> str:
     """The matrix in Markdown: a row for each architecture, and the reasons of refusals below it."""
     works = sum(not reason for own in outcomes.values() for reason in own.values())
-    pairs = sum(map(len, outcomes.values()))
     lines = [
         "# Encoders and members",
         "",
-        f"Tiny random encoders of {len(outcomes)} architectures with {len(MEMBERS_TRIED)} members: {works} of "
-        f"{pairs} pairs work, the others refuse with a reason.",
+        f"{works} of {sum(map(len, outcomes.values()))} pairs of {len(outcomes)} architectures and "
+        f"{len(MEMBERS_TRIED)} members work, and the others refuse with a reason "
+        f"(`python -m tests.encoding.architectures`: tiny random encoders, the embedded sample, {date.today()}).",
+        "",
         "A pair works if its predictions are the same from the cache, row by row, and after saving and loading.",
-        "Written by `python -m tests.encoding.architectures`; a slow test repeats it.",
         "",
         "| Architecture | Members that work | Members that refuse |",
         "| --- | --- | --- |",
@@ -336,14 +340,20 @@ def page(outcomes: dict[str, dict[str, str]]) -> str:
     reasons: dict[str, list[str]] = {}
     for architecture, own in outcomes.items():
         refusals = {name: reason for name, reason in own.items() if reason}
-        for name, reason in refusals.items():
-            reasons.setdefault(reason.partition(": ")[2] or reason, []).append(f"{architecture} {name}")
-        refused = ", ".join(f"`{name}`" for name in refusals) or "none"
-        lines.append(f"| {architecture} | {len(own) - len(refusals)} of {len(own)} | {refused} |")
+        for reason in dict.fromkeys(refusals.values()):
+            names = [name for name, other in refusals.items() if other == reason]
+            whom = "all members" if len(names) == len(own) else ", ".join(f"`{name}`" for name in names)
+            reasons.setdefault(FOLDER.sub("the encoder", reason), []).append(f"{architecture}: {whom}")
+        works_with = "all" if not refusals else f"{len(own) - len(refusals)} of {len(own)}"
+        refused = (
+            "all" if len(refusals) == len(own) else ", ".join(f"`{name}`" for name in refusals) or "none"
+        )
+        lines.append(f"| {architecture} | {works_with} | {refused} |")
     lines += ["", "## Reasons", ""]
-    lines += [f"- {reason} ({', '.join(where)})" for reason, where in reasons.items()]
+    lines += [f"- {reason} ({'; '.join(where)})" for reason, where in reasons.items()]
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page({name: trials(name) for name in ARCHITECTURES}))
+    with quiet():
+        sys.stdout.write(page({name: trials(name) for name in ARCHITECTURES}))

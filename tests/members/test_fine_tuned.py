@@ -33,7 +33,7 @@ def stage2_rows(sample_test, monkeypatch, tmp_path) -> Corpus:
     [(22e6, 1e-4, 1.0), (110e6, 3e-5, 0.9), (435e6, 1e-5, 0.9), (8e9, 1e-4, 1.0)],
 )
 def test_the_plan_follows_the_encoders_size_and_settings_come_last(parameters, rate, decay, monkeypatch):
-    monkeypatch.setattr(fine_tuned, "encoder_size", lambda name: EncoderSize(12, int(parameters), 1))
+    monkeypatch.setattr(fine_tuned, "encoder_size", lambda name: EncoderSize(12, int(parameters), 1, 32))
     (plan,) = create("probert").plans()
     assert (plan.encoder_lr, plan.layer_decay, plan.schedule.warmup) == (rate, decay, 0.1)
     head, whole = create("msnet").plans()

@@ -4,16 +4,20 @@ import re
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from transformers import BertConfig, BertForMaskedLM
 
 from gapstack.data import sources
+from gapstack.data.gap_files import write_gap, write_submission
 from gapstack.members import soft_labels
 from gapstack.members.name_substitution import COMMON_NAMES
 from gapstack.members.part import Part
+from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs.recipe import Recipe, available
 from gapstack.runs.rescale import on_encoder
 from gapstack.runs.runner import run
+from tests.encoding.architectures import ARCHITECTURES, build
 from tests.fixtures_encoder import build_tiny_encoder
 
 TEAMS = [name for name in available() if name.endswith("2019")]
@@ -69,3 +73,27 @@ def test_each_recipe_runs_from_end_to_end(name, whole_words, few, tmp_path, monk
     assert best.test.shape == (6, 3)
     assert best.test.sum(axis=1) == pytest.approx(1)
     assert finished.submission.read_text(encoding="utf-8").startswith("ID,A,B,NEITHER\n")
+
+
+@pytest.mark.slow
+def test_modern_runs_on_tiny_models_of_its_encoders_names(few, sample_test, tmp_path, monkeypatch):
+    recipe = Recipe.load("modern")
+    names = {part.settings["encoder"] for part in recipe.members if "encoder" in part.settings}
+    for name, architecture in zip(sorted(names), ("ModernBERT", "DeBERTa-v3"), strict=True):
+        build(ARCHITECTURES[architecture], tmp_path / name)
+    taught, clusters = tmp_path / "teacher", tmp_path / "clusters.jsonl"
+    write_gap(taught / "rows.tsv", sample_test[6:20])
+    write_submission(taught / "answers.csv", sample_test.ids[6:20], np.full((14, 3), [0.6, 0.3, 0.1]))
+    documents = [
+        Document(row.id, text_sha256(row.text), ((row.pronoun, row.a),)) for part in few for row in part
+    ]
+    write_clusters(clusters, Clusters("ours", "1", documents))
+    recipe = recipe.override("teacher", str(taught)).override("clusters", [str(clusters)])
+    monkeypatch.chdir(tmp_path)
+    finished = run(quick(recipe), *few, root=tmp_path)
+    assert {member.label for member in finished.members} >= {
+        *("neuralcoref", "surface_taught", "tuned_spans_deberta-v3-large", "probert_ModernBERT-large"),
+        *("frozen_spans_deberta-v3-large", "frozen_spans_ModernBERT-large"),
+    }
+    assert finished.stack.test.shape == (6, 3)
+    assert finished.stack.test.sum(axis=1) == pytest.approx(1)

@@ -65,12 +65,13 @@ def _loading(name: str, what: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class EncoderSize:
-    """Layers of an encoder, all its parameters, and those that each piece is multiplied with."""
+    """Layers of an encoder, all its parameters, those that each piece is multiplied with, and its width."""
 
     layers: int
     parameters: int
     per_piece: int
     """Parameters of the layers, shared ones as often as they are used."""
+    width: int
 
 
 @dataclass(frozen=True)
@@ -336,4 +337,4 @@ def _size(config: Any) -> EncoderSize:
     counts = {name: p.numel() for name, p in model.named_parameters() if "pooler" not in name}
     layers = layers_of(counts, config.num_hidden_layers)
     per_piece = sum(count * len(layers[name]) for name, count in counts.items() if layers[name] != (0,))
-    return EncoderSize(config.num_hidden_layers, sum(counts.values()), per_piece)
+    return EncoderSize(config.num_hidden_layers, sum(counts.values()), per_piece, config.hidden_size)

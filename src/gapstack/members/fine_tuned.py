@@ -120,8 +120,7 @@ class FineTuned(DistilledMember):
         return (self.PLAN,) if isinstance(self.PLAN, TrainingPlan) else self.PLAN
 
     def _prepare_extra(self) -> None:
-        plans = self.plans()
-        self._first_stage(*self._network(plans), plans)
+        self._first_stage(*self._network(self.plans()))
 
     def _prepare(self, corpus: Corpus) -> None:
         """Run the encoder once if it is frozen."""
@@ -158,6 +157,11 @@ class FineTuned(DistilledMember):
             raise MemberError("int8 rounds a tuned encoder, and all of this one is frozen; leave int8 out")
         return plans
 
+    def first_plans(self) -> list[TrainingPlan]:
+        """Return the plans of the phases on ``extra`` and ``teacher``."""
+        stages = [self.first or {}] if isinstance(self.first, Mapping | None) else self.first
+        return [self.plans()[-1].changed({"patience": None, **stage}) for stage in stages]
+
     def _network(self, plans: Sequence[TrainingPlan]) -> tuple[Encoder, Network]:
         encoder = self._encoder()
         with seeded(self.seed):
@@ -167,7 +171,7 @@ class FineTuned(DistilledMember):
     def _fit(self, corpus: Corpus) -> None:
         plans = self.plans()
         encoder, network = self._network(plans)
-        changed = self._first_stage(encoder, network, plans) if self.extra or self.teacher else set()
+        changed = self._first_stage(encoder, network) if self.extra or self.teacher else set()
         learned = trained_names(network, plans) | changed
         held: PieceData | None = None
         if any(plan.patience is not None for plan in plans):
@@ -185,10 +189,9 @@ class FineTuned(DistilledMember):
         # predict with the rounded weights that a file would give back
         self._restore(State(arrays={name: compact(name, tensor) for name, tensor in tensors.items()}))
 
-    def _first_stage(self, encoder: Encoder, network: Network, plans: Sequence[TrainingPlan]) -> set[str]:
+    def _first_stage(self, encoder: Encoder, network: Network) -> set[str]:
         """Learn the extra corpora and the teacher, once for all folds; return names of changed parameters."""
-        stages = [self.first or {}] if isinstance(self.first, Mapping | None) else self.first
-        first = [plans[-1].changed({"patience": None, **stage}) for stage in stages]
+        first = self.first_plans()
         corpus, targets = self._soft_labelled()
         train_once(network, self._data(corpus, encoder, targets), first, objective=self._objective)
         return trained_names(network, first)

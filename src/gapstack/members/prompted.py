@@ -106,7 +106,8 @@ class Prompted(Member):
         fixed = sum(len(content) for _, content in chat) - len(_SAMPLE.text)
         requests = 2 * rows
         prompt = requests * (1 + self.examples) * (fixed + characters) / _CHARACTERS_PER_TOKEN
-        reply = requests * (self.max_tokens if self.logprobs else self.max_tokens * self.samples)
+        replies = 0 if not is_address(self.model) else 1 if self.logprobs else self.samples
+        reply = requests * self.max_tokens * replies
         price = Limits(prices=tuple(self.price)).cost(prompt, reply) if self.price else 0.0
         return requests, round(prompt + reply), price
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
 
-from gapstack.data import Corpus, Label, sources
+from gapstack.data import Corpus, Example, Label, sources
 from gapstack.encoding.activations import span_activations
 from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import GapstackError
@@ -101,15 +101,12 @@ def _tried() -> list[str]:
 
 
 def trial_rows() -> Corpus:
-    """The shortest rows of the sample with each label, and with A, and B, again after both (for masked_lm)."""
+    """The shortest rows of the sample with each label, and one that names both people twice (for masked_lm)."""
     by_length = sorted(sources.sample()["train"], key=lambda row: len(row.text))
-    kinds = [[row for row in by_length if row.label is label] for label in Label]
-    kinds += [
-        [row for row in by_length if getattr(row, name) in row.text[row.b.end :]]
-        for name in ("a_text", "b_text")
-    ]
-    chosen = {row.id: row for kind in kinds for row in kind[:_ROWS]}
-    return Corpus(chosen.values(), label_set="official")
+    rows = [row for label in Label for row in [own for own in by_length if own.label is label][:_ROWS]]
+    text = "Kate met Mary in town. Later Mary said that she was late, and Kate left."
+    twice = Example.from_text(text, "she", "Kate", "Mary", id="twice", label=Label.B)
+    return Corpus([*rows, twice], label_set="official")
 
 
 def _refusal(member: str, encoder: str, rows: Corpus) -> str:

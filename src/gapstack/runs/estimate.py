@@ -1,4 +1,8 @@
-"""What a run would train, and its rough cost: 6 x parameters x word pieces for training, 2 x for a forward pass."""
+"""What a run would train, and its rough cost, on this machine and on two GPUs.
+
+Operations: 6 x parameters x word pieces of training (4 x with adapters, whose encoder needs no gradients of its own
+weights), 2 x for a forward pass. Hours: operations, divided by a share of the device's published peak.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,19 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from gapstack.data.extra import load
 from gapstack.data.sources import DATASETS, SPLITS
+from gapstack.data.teacher import load_teacher
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.encoding.encoder_files import EMBEDDED, is_available, is_embedded
-from gapstack.encoding.encoders import encoder_size
+from gapstack.encoding.encoders import EncoderSize, encoder_size
 from gapstack.errors import DataNotFoundError, GapstackError
 from gapstack.members import create
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.member import Member
+from gapstack.members.model_servers import is_address
 from gapstack.members.prompted import Prompted
+from gapstack.members.soft_labels import DistilledMember
 from gapstack.members.store import READS
 from gapstack.processes import fastest_dtype
 from gapstack.runs.folder import RunFolder, home
@@ -25,34 +33,48 @@ from gapstack.runs.recipe import Recipe, corpora
 from gapstack.runs.results import finished
 from gapstack.training.devices import processes
 from gapstack.training.parameters import ENCODER
+from gapstack.training.plan import TrainingPlan, adapter_rank
 
 CHARACTERS_PER_PIECE, SPECIAL_PIECES = 4.5, 2
 """Of GAP in BERT's uncased vocabulary."""
-GPU_SPEED, CORE_SPEED = 1e14, {torch.bfloat16: 1e11, torch.float32: 2.5e10}
-"""Operations per second that a GPU, and each core of a CPU by its fastest type, are assumed to reach."""
+GPUS = {"H100": 989e12, "RTX 4090": 165e12}
+"""Peak operations per second in bfloat16 without sparsity, as NVIDIA publishes them (H100 SXM)."""
+UTILISATION = 0.15
+"""Share of the peak that a GPU is assumed to reach with batches of a few thousand pieces; not measured."""
+CORE_SPEED = {torch.bfloat16: 1e11, torch.float32: 2.5e10}
+"""Operations per second that each core of a CPU is assumed to reach, by its fastest type."""
 _CHARACTERS = 427  # of a row of GAP development
 _OTHER_SECONDS, _HEAD_SECONDS = 0.5, 3.0  # of a fold of a member without an encoder, or with a frozen one
-_STORED_BYTES, _TRAINED_BYTES, _LOADED_BYTES = 2, 16, 4  # per parameter
+# bytes of a parameter: stored, in a checkpoint, trained (with gradient and two moments), loaded, loaded on a GPU
+_STORED, _SAVED, _TRAINED, _LOADED, _HALF = 2, 16, 16, 4, 2
+_ACTIVATIONS = 34  # bytes of a piece in each layer, times the width (Korthikanti et al. 2022, section 4.1)
 _INDEPENDENT = ("parser", "clusters", "teacher", "extra", "blocks")
 
 
 @dataclass
 class MemberPlan:
-    """A member's encoder and its parameters (None if unknown), models, seconds, and bytes of a fit and on the disk.
+    """A member's encoder and its parameters (None if unknown), models, cost, and bytes of a fit and on the disk.
 
-    Of a language model, the requests, their tokens, and the price of these.
+    ``seconds`` are those on this machine, of which ``other`` are spent outside the encoder's ``operations``. Of a
+    language model, the requests, their tokens, and the price of these.
     """
 
     label: str
     models: int
     encoder: str | None = None
     parameters: int | None = None
+    operations: float = 0.0
+    other: float = 0.0
     seconds: float = 0.0
     memory: float = 0.0
     disk: float = 0.0
     requests: int = 0
     tokens: int = 0
     price: float = 0.0
+
+    def hours_on(self, gpu: str) -> float:
+        """Hours on one of :data:`GPUS`."""
+        return (self.operations / (GPUS[gpu] * UTILISATION) + self.other) / 3600
 
 
 @dataclass(frozen=True)
@@ -69,15 +91,20 @@ class RunPlan:
     @property
     def total(self) -> MemberPlan:
         """All members in one process: sums, and the most memory that one of them needs."""
-        added = ("models", "seconds", "disk", "requests", "tokens", "price")
+        added = ("models", "operations", "other", "seconds", "disk", "requests", "tokens", "price")
         sums = {key: sum(getattr(member, key) for member in self.members) for key in added}
         return MemberPlan("all members", memory=max(member.memory for member in self.members), **sums)
 
     def table(self) -> Table:
-        """Table of the members: encoder, parameters, models of all folds, memory, disk space and hours."""
+        """Table of the members: encoder, parameters, models of all folds, memory, disk space, and hours by device."""
         columns = [
             *(Column("encoder", "encoder"), Column("parameters", "parameters"), Column("models", "models")),
-            *(Column("memory", "memory GB", 1), Column("disk", "disk GB", 1), Column("hours", "hours", 2)),
+            *(
+                Column("memory", "memory GB", 1),
+                Column("disk", "disk GB", 1),
+                Column("hours", "hours here", 2),
+            ),
+            *(Column(gpu, gpu, 2) for gpu in GPUS),
         ]
         if self.total.requests:
             columns += [
@@ -92,16 +119,19 @@ class RunPlan:
             cells |= {"memory": member.memory / 1e9 or None, "disk": member.disk / 1e9 or None}
             cells |= {"requests": member.requests or None, "tokens": member.tokens or None}
             cells |= {"hours": member.seconds / 3600 or None, "price": member.price or None}
+            cells |= {gpu: member.hours_on(gpu) or None for gpu in GPUS}
             rows.append((member.label, cells))
         recipe, (trained, count), (held, held_count) = self.recipe, self.train, self.test
         stackers = " or ".join(part.label for part in recipe.stackers) if recipe.stacked else "none"
         caption = (
             f"Trained on {trained}: {count:,} rows, {recipe.labels} labels, {recipe.folds} folds by page, seed "
-            f"{recipe.seed}; held out {held}: {held_count:,} rows; stack: {stackers}. Hours are those of an earlier "
-            "run of this name if there is one, otherwise a rough estimate: 6 operations for each parameter and word "
-            f"piece of training (2 for prediction) at the usual speed of {self.device}. Early stopping may take less; "
-            "parses, a first stage on other corpora and the stack are not included. A frozen encoder runs once over "
-            "all rows, however many members read it; the first counts it."
+            f"{recipe.seed}; held out {held}: {held_count:,} rows; stack: {stackers}. Hours here are those of an "
+            f"earlier run of this name if there is one, otherwise for {self.device}; those of {' and '.join(GPUS)} "
+            f"are for {UTILISATION:.0%} of their published bfloat16 peak. 6 operations for each parameter and word "
+            "piece of training (4 with adapters), 2 of prediction. Parses and the stack are not included. A frozen "
+            "encoder runs once over all rows, however many members read it; the first counts it. "
+            "Memory is that of weights, gradients, optimizer and the activations of one batch; disk space that of "
+            "fitted members and a checkpoint."
         )
         title = f"{recipe.name}: {recipe.title}"
         return Table(columns, [Section("", rows)], title=title, caption=caption, name_title="member")
@@ -128,11 +158,10 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
     for part in recipe.members:
         member = create(part.name, **part.settings)
         missing += _missing_inputs(member)
-        plan = _plan(part.label, member, recipe.folds, rows[0][1], rows[1][1], pieces / speed, read)
+        plan = _plan(part.label, member, recipe.folds, (rows[0][1], rows[1][1]), pieces, read)
         if isinstance(member, Prompted):
-            plan.requests, plan.tokens, plan.price = member.cost(
-                rows[0][1], rows[1][1], recipe.folds, characters
-            )
+            _ask(plan, member, recipe.folds, (rows[0][1], rows[1][1]), characters)
+        plan.seconds = plan.operations / speed + plan.other
         if jobs := measured.get(part.label):
             plan.seconds = float(np.mean([job["seconds"] for job in jobs]) * recipe.folds)
         plans.append(plan)
@@ -140,33 +169,72 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
 
 
 def _plan(
-    label: str,
-    member: Member,
-    folds: int,
-    train: int,
-    test: int,
-    seconds_per_parameter: float,
-    read: set[str | None],
+    label: str, member: Member, folds: int, rows: tuple[int, int], pieces: float, read: set[str | None]
 ) -> MemberPlan:
-    """Plan a member, given the seconds of an operation on each piece of a row; adds a frozen encoder to ``read``."""
-    plan = MemberPlan(label, folds * getattr(member, "seeds", 1), seconds=folds * _OTHER_SECONDS)
+    """Plan a member for numbers of training and held-out rows; adds a frozen encoder to ``read``."""
+    plan = MemberPlan(label, folds * getattr(member, "seeds", 1), other=folds * _OTHER_SECONDS)
     if "encoder" not in member.get_params():
         return plan
     encoder: str | None = member.get_params()["encoder"]
     size = encoder_size(encoder)
-    plan.encoder, plan.seconds = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name, 0.0
+    plan.encoder, plan.other = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name, 0.0
     if size is None:
         return plan
-    plan.parameters, plan.memory = size.parameters, _LOADED_BYTES * size.parameters
-    cost = size.per_piece * seconds_per_parameter
-    phases = member.plans() if isinstance(member, FineTuned) else []
-    if epochs := sum(phase.epochs for phase in phases if ENCODER not in phase.frozen):
-        plan.seconds = cost * (6 * epochs * train * (folds - 1) + 2 * (train + folds * test))
-        plan.memory, plan.disk = _TRAINED_BYTES * size.parameters, folds * _STORED_BYTES * size.parameters
+    plan.parameters, plan.memory = size.parameters, _LOADED * size.parameters
+    train, test = rows
+    tuned = _trained_rows(member, folds, train) if isinstance(member, FineTuned) else 0
+    if tuned and isinstance(member, FineTuned):
+        copies = 1 + getattr(member, "answer_forms", 0)
+        has_adapters = adapter_rank(size.parameters, member.lora) > 0
+        weights = size.parameters * (_HALF if has_adapters else _TRAINED)
+        passes = (4 if has_adapters else 6) * tuned + 2 * copies * (train + folds * test)
+        plan.operations = size.per_piece * pieces * passes
+        plan.memory = weights + _activations(member, size, pieces)
+        plan.disk = 0.0 if has_adapters else (folds * _STORED + _SAVED) * size.parameters
     else:
-        plan.seconds = folds * _HEAD_SECONDS + (0 if encoder in read else cost * 2 * (train + test))
+        plan.other = folds * _HEAD_SECONDS
+        if encoder not in read:
+            plan.operations = size.per_piece * pieces * 2 * (train + test + _taught_rows(member))
         read.add(encoder)
     return plan
+
+
+def _trained_rows(member: FineTuned, folds: int, train: int) -> int:
+    """Rows that pass through the encoder in training, in all epochs and folds, of all phases that train it."""
+
+    def epochs(plans: Sequence[TrainingPlan]) -> int:
+        return sum(plan.epochs for plan in plans if ENCODER not in plan.frozen)
+
+    taught = _taught_rows(member)
+    once = taught * epochs(member.first_plans()) if taught else 0
+    return (1 + getattr(member, "forms", 0)) * ((folds - 1) * train * epochs(member.plans()) + once)
+
+
+def _activations(member: FineTuned, size: EncoderSize, pieces: float) -> float:
+    """Bytes of the activations of one batch."""
+    plan = max(member.plans(), key=lambda plan: plan.batch_size)
+    kept = _HALF if plan.checkpointing else _ACTIVATIONS
+    return plan.batch_size * pieces * kept * size.width * size.layers
+
+
+def _taught_rows(member: Member) -> int:
+    """Rows of a member's extra corpora and teacher; 0 if they are missing, which is printed."""
+    if not isinstance(member, DistilledMember):
+        return 0
+    try:
+        extra = sum(len(load(name).corpus) for name in member.extra)
+        return extra + (len(load_teacher(member.teacher).corpus) if member.teacher else 0)
+    except DataNotFoundError:
+        return 0
+
+
+def _ask(plan: MemberPlan, member: Prompted, folds: int, rows: tuple[int, int], characters: float) -> None:
+    """Add a language model's requests, and the hours and memory of one that is not behind a server."""
+    plan.requests, plan.tokens, plan.price = member.cost(*rows, folds, characters)
+    size = None if is_address(member.model) else encoder_size(member.model)
+    if size is not None:
+        plan.encoder, plan.parameters = Path(member.model).name, size.parameters
+        plan.operations, plan.memory = 2 * size.per_piece * plan.tokens, _HALF * size.parameters
 
 
 def _published_rows(splits: Sequence[str]) -> tuple[str, int]:
@@ -198,7 +266,9 @@ def _missing_inputs(member: Member) -> list[str]:
 def _device() -> tuple[str, float]:
     """Name of the device, and the operations per second that it is assumed to reach."""
     device = processes().device
-    if device.type != "cpu":
-        return f"a {device.type.upper()} device", GPU_SPEED
+    if device.type == "cuda":
+        name = torch.cuda.get_device_name(device)
+        peak = next((peak for gpu, peak in GPUS.items() if gpu in name), min(GPUS.values()))
+        return name, peak * UTILISATION
     dtype, cores = fastest_dtype(device), torch.get_num_threads()
     return f"{cores} CPU threads in {str(dtype).removeprefix('torch.')}", cores * CORE_SPEED[dtype]

@@ -19,7 +19,7 @@ from gapstack.encoding.states import dtype_for
 from gapstack.errors import MemberError
 from gapstack.processes import fastest_dtype
 from gapstack.registry import import_extra
-from gapstack.training.plan import HUGE, LORA_RANK, TrainingPlan, size_class
+from gapstack.training.plan import TrainingPlan, adapter_rank
 
 if TYPE_CHECKING:
     from accelerate import PartialState
@@ -71,7 +71,7 @@ def trainable_encoder(encoder: Encoder, plan: TrainingPlan, lora: int | None = N
     With adapters of rank ``lora`` (None: by the encoder's size, 0: none), its own weights stay frozen, in the precision
     that the device computes in. Raises ExtraError if the package peft is missing.
     """
-    rank = (LORA_RANK if size_class(encoder.size.parameters) == HUGE else 0) if lora is None else lora
+    rank = adapter_rank(encoder.size.parameters, lora)
     device = processes().device
     options: dict[str, Any] = {"dtype": compute_dtype("auto", device, encoder) if rank else torch.float32}
     if not plan.attention_dropout:

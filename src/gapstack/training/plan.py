@@ -170,8 +170,6 @@ The members' own plans suit small encoders. Rates are within those of Devlin et 
 of ELECTRA, DeBERTa and ModernBERT for large (with layer-wise decay, Clark et al. 2020, A.2), and of Hu et al. 2022 for
 adapters.
 """
-
-
 HUGE = len(_SIZES) - 1
 LORA_RANK = 16
 """Rank of the adapters of huge encoders."""
@@ -182,14 +180,14 @@ def size_class(parameters: int) -> int:
     return next(number for number, (most, _) in enumerate(_SIZES) if parameters <= most)
 
 
-def for_size(plan: TrainingPlan, parameters: int, lora: int | None = None) -> TrainingPlan:
-    """Adapt a plan for small encoders to an encoder of this size: lower rates, layer-wise decay, a warm-up.
+def adapter_rank(parameters: int, lora: int | None) -> int:
+    """Rank of the adapters of an encoder of this size, 0 for none; ``lora`` is the member's setting, None for auto."""
+    return (LORA_RANK if size_class(parameters) == HUGE else 0) if lora is None else lora
 
-    ``lora`` is the rank of adapters: None for the default of the size, 0 for none.
-    """
-    size = size_class(parameters)
-    if lora is not None:
-        size = HUGE if lora else min(size, HUGE - 1)
+
+def for_size(plan: TrainingPlan, parameters: int, lora: int | None = None) -> TrainingPlan:
+    """Adapt a plan for small encoders to an encoder of this size: lower rates, layer-wise decay, a warm-up."""
+    size = HUGE if adapter_rank(parameters, lora) else min(size_class(parameters), HUGE - 1)
     changes = _SIZES[size][1]
     if not changes:
         return plan
