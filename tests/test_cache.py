@@ -99,11 +99,6 @@ def test_a_damaged_shard_is_deleted_with_one_line_and_what_it_held_computed_agai
     assert shard.name in line
 
 
-def test_no_keys_have_no_entries(tmp_path):
-    found = Source().fetch(tmp_path, [])["a"]
-    assert (found.entries(), len(found.sizes), len(found.values)) == ([], 0, 0)
-
-
 @given(st.lists(st.lists(st.integers(0, 9), max_size=12), max_size=6), st.integers(1, 12))
 def test_values_are_right_and_computed_once_while_there_is_room(calls, most):
     memory, computed = Memory(most), []

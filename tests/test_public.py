@@ -76,13 +76,6 @@ def test_the_python_of_the_readme_runs_as_it_stands(no_gap, capsys, monkeypatch,
     assert "logloss" in capsys.readouterr().out
 
 
-def test_a_member_that_is_saved_gives_the_same_probabilities(sample_train, sample_test, tmp_path):
-    member = gapstack.create("prior").fit(sample_train)
-    gapstack.save(member, str(tmp_path / "prior"))
-    again = gapstack.load(str(tmp_path / "prior"))
-    assert np.array_equal(again.predict_proba(sample_test), member.predict_proba(sample_test))
-
-
 def test_cross_validation_gives_what_a_run_gives(sample_train, sample_test, tmp_path):
     settings = {"rounds": 20, "learning_rate": 0.1}
     recipe = gapstack.Recipe("one", (Part("surface", "surface", settings),), folds=3, seed=7)

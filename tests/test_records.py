@@ -64,9 +64,3 @@ def test_json_that_is_no_record_is_damage(sealed, text):
     sealed.write_text(text)
     with pytest.raises(DamageError):
         read_sealed(sealed)
-
-
-def test_a_record_takes_the_place_of_a_folder(sealed):
-    apply_damage(sealed, "folder", random.Random(0))
-    seal(sealed, {"x": 1})
-    assert read_sealed(sealed)["files"] == {}

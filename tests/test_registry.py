@@ -1,22 +1,23 @@
 """One way to find things by name, and how other packages add members."""
 
-import subprocess
+import re
 import sys
-import textwrap
-from pathlib import Path
 
 import pytest
 
 from gapstack.anytext.adapter import ADAPTERS
 from gapstack.audits import SUITES
+from gapstack.cli.catalogue import member_record
 from gapstack.data.augment import AUGMENTATIONS
 from gapstack.data.extra import EXTRA
 from gapstack.encoding.debias import DEBIASERS
 from gapstack.ensemble import CALIBRATORS, STACKERS
+from gapstack.errors import GapstackError
 from gapstack.features.blocks import BLOCKS
-from gapstack.members import MEMBERS
+from gapstack.members import MEMBERS, create
 from gapstack.registry import Entry, Registry, UnknownNameError
 from gapstack.resolvers.formats import FORMATS
+from gapstack.runs.recipe import Recipe
 
 REGISTRIES = (
     *(MEMBERS, STACKERS, CALIBRATORS, BLOCKS, FORMATS, ADAPTERS, SUITES, EXTRA),
@@ -72,78 +73,56 @@ class Certain(Member):
         return np.tile([self.share, rest, rest], (len(corpus), 1))
 
 
-class ByHand(Member):
+class ByHand(Certain):
     def __init__(self, *, depth: Count = 3):
         super().__init__()
         self.depth = depth
-
-    def _fit(self, corpus):
-        pass
-
-    def _predict_proba(self, corpus):
-        return np.full((len(corpus), 3), 1 / 3)
 '''
+ENTRIES = """[gapstack.members]
+certain = tiny_package:Certain
+by_hand = tiny_package:ByHand
+broken = broken_package:Broken
+prior = broken_package:Prior
+"""
 
 
 @pytest.fixture
-def package(tmp_path) -> Path:
-    """An installed package that registers two members, one that cannot be loaded, and one whose name is ours."""
+def installed(tmp_path, monkeypatch):
+    """A package that registers two members, one that cannot be loaded, and one whose name is ours."""
     (tmp_path / "tiny_package.py").write_text(MEMBER)
     (tmp_path / "broken_package.py").write_text("import a_library_that_is_not_there\n")
     info = tmp_path / "tiny_package-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny-package\nVersion: 1.2\n")
-    (info / "entry_points.txt").write_text(
-        "[gapstack.members]\ncertain = tiny_package:Certain\nby_hand = tiny_package:ByHand\n"
-        "broken = broken_package:Broken\nprior = broken_package:Prior\n"
-    )
-    return tmp_path
+    (info / "entry_points.txt").write_text(ENTRIES)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert MEMBERS
+    monkeypatch.delitem(MEMBERS.__dict__, "_entries")  # looked up before; restored afterwards
+    yield
+    sys.modules.pop("tiny_package", None)
 
 
-def in_a_process(script: str, path: Path) -> str:
-    script = f"import sys; sys.path[:0] = [{str(path)!r}]\n{textwrap.dedent(script)}"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def test_another_package_adds_members(installed, sample_test):
+    assert list(MEMBERS)[-3:] == ["certain", "by_hand", "broken"]
+    assert MEMBERS.entry("certain").paper == "package tiny-package 1.2"
+    assert MEMBERS.entry("prior").package == ""
+    member = create("certain", share=0.8).fit(sample_test)
+    assert member.predict_proba(sample_test[:1])[0] == pytest.approx([0.8, 0.1, 0.1])
+    assert create("by_hand", depth=4).depth == 4
+    share = member_record("certain")["settings"]["share"]
+    assert (share["expected"], share["default"]) == ("a number, at least 0, at most 1", 0.5)
 
 
-def test_another_package_adds_members(package):
-    printed = in_a_process(
-        """
-        from gapstack.data.sources import sample
-        from gapstack.errors import GapstackError
-        from gapstack.members import MEMBERS, create
-        from gapstack.cli.catalogue import member_record
-        from gapstack.runs.recipe import Recipe
-
-        rows = sample()["test"]
-        print(list(MEMBERS)[-3:], MEMBERS.entry("certain").paper, MEMBERS.entry("prior").package == "")
-        member = create("certain", share=0.8).fit(rows)
-        print(member.predict_proba(rows[:1]).round(3).tolist(), create("by_hand", depth=4).depth)
-        print(member_record("certain")["settings"]["share"])
-        for name, settings in (("certain", {"share": 2}), ("certain", {"repeats": [0]}), ("by_hand", {"depth": "x"}),
-                               ("certan", {}), ("broken", {})):
-            try:
-                Recipe.parse({"name": "r", "members": [{"name": name, "settings": settings}]}, "r.toml")
-            except GapstackError as error:
-                print(error)
-        """,
-        package,
-    ).splitlines()
-    assert printed[:3] == [
-        "['certain', 'by_hand', 'broken'] package tiny-package 1.2 True",
-        "[[0.8, 0.1, 0.1]] 4",
-        "{'expected': 'a number, at least 0, at most 1', 'default': 0.5, 'description': 'Probability of A.'}",
-    ]
-    for line, keyword in zip(
-        printed[3:],
-        (
-            "settings.share: found 2",
-            "settings.repeats.item 1: found 0",
-            'settings.depth: found "x", expected a whole number, at least 1',
-            "did you mean certain?",
-            "broken of package tiny-package 1.2 cannot be loaded",
-        ),
-        strict=True,
-    ):
-        assert keyword in line
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("certain", {"share": 2}, "settings.share: found 2"),
+        ("certain", {"repeats": [0]}, "settings.repeats.item 1: found 0"),
+        ("by_hand", {"depth": "x"}, 'settings.depth: found "x", expected a whole number, at least 1'),
+        ("certan", {}, "did you mean certain?"),
+        ("broken", {}, "broken of package tiny-package 1.2 cannot be loaded"),
+    ],
+)
+def test_mistakes_with_members_of_another_package_are_named(installed, name, settings, message):
+    with pytest.raises(GapstackError, match=re.escape(message)):
+        Recipe.parse({"name": "r", "members": [{"name": name, "settings": settings}]}, "r.toml")

@@ -165,15 +165,6 @@ def test_a_card_and_its_pronoun_are_highlighted_together(server, browser):
         assert active() == []
 
 
-def test_a_spinner_shows_while_it_works(server, browser):
-    with browser(server.address, offline=False) as tab:
-        tab.locator(".card").first.wait_for()
-        with server.one_at_a_time:
-            tab.fill("#typed", KATE + " " + KATE)
-            tab.get_by_role("status").get_by_text("working").wait_for()
-        tab.locator("#working:empty").wait_for(state="attached")
-
-
 def test_hostile_text_is_shown_and_never_run(server, browser):
     with browser(server.address, offline=False) as tab:
         tab.fill("#typed", HOSTILE)

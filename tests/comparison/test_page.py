@@ -179,19 +179,6 @@ def test_every_table_is_copied_as_csv(opened, attacked):
     assert opened.locator(".tablehead button").count() == opened.locator(".tablehead").count()
 
 
-def test_light_and_dark(opened):
-    colour = "getComputedStyle(document.body).backgroundColor"
-    light = opened.evaluate(colour)
-    opened.click("nav button[title='Light or dark']")
-    dark = opened.evaluate(colour)
-    assert dark != light
-    opened.click("nav button[title='Light or dark']")
-    assert opened.evaluate(colour) == light
-    opened.emulate_media(color_scheme="dark")
-    assert opened.evaluate(colour) == light, "the button decides"
-    opened.emulate_media(color_scheme="light")
-
-
 def test_without_the_script_everything_is_visible(attacked, browser, tmp_path):
     write_page(attacked, tmp_path / "page.html")
     with browser(tmp_path / "page.html", java_script_enabled=False) as tab:
@@ -243,17 +230,6 @@ def test_plots_are_drawn_and_show_their_numbers(opened, attacked):
             opened.locator(f"#plot-{name} svg").wait_for()
     assert opened.locator("#plot-wins rect[data-tip]").count() == 6, "logloss of the three that have one"
     assert opened.locator("#plot-forest circle").count() == 2
-
-
-def test_slices_are_of_the_member_chosen(opened, attacked):
-    show(opened, "slices")
-    opened.select_option("#slice-form select", label="poor")
-    (whole,) = (part for part in attacked.slices if part.dimension == "rows")
-    row = opened.locator("#slice-table tbody tr").first
-    assert (
-        row.locator("td").nth(1).inner_text()
-        == f"{whole.scores['logloss'][attacked.names.index('poor'), 0]:.3f}"
-    )
 
 
 def test_a_phone_shows_it_without_scrolling_sideways(opened):

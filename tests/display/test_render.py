@@ -7,7 +7,6 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from gapstack.display.render import Column, Section, Table
-from gapstack.errors import printable
 
 COLUMNS = (Column("loss", "loss", 3, "low"), Column("f1", "F1", 1, "high"), Column("n", "rows"))
 NAMES = st.text(max_size=150)
@@ -57,11 +56,6 @@ def test_no_name_breaks_line_width_or_steers_the_terminal(names, title) -> None:
 @pytest.mark.parametrize("name", ["[bold]x[/bold]", "[/]", "[link=file:///]x", "model[1]"])
 def test_rich_markup_in_names_is_shown_not_obeyed(name: str) -> None:
     assert name in on_terminal(table(name))
-
-
-def test_escape_sequences_are_written_out() -> None:
-    assert printable("a\x1b[2Jb\nc\u202e") == r"a\x1b[2Jb\nc\u202e"
-    assert "\x1b[2J" not in on_terminal(table("a\x1b[2Jb"))
 
 
 def test_best_is_bold_in_markdown_and_never_a_row_aside() -> None:

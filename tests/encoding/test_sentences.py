@@ -32,15 +32,6 @@ def test_they_are_the_models_own(tiny_encoder, layer):
             np.testing.assert_allclose(vectors[row], expected, atol=5e-3)  # stored in float16
 
 
-def test_a_sentence_alone_has_the_same_vectors(tiny_encoder):
-    together, alone = (
-        sentence_vectors(SENTENCES, tiny_encoder),
-        sentence_vectors(SENTENCES[1:2], tiny_encoder),
-    )
-    for name in ("first", "mean", "word"):
-        np.testing.assert_array_equal(getattr(together, name)[1:2], getattr(alone, name))
-
-
 def test_what_has_no_piece_or_too_many_is_refused(tiny_encoder):
     with pytest.raises(MemberError, match="no piece"):
         sentence_vectors([("a \u200b b", (2, 3))], tiny_encoder)

@@ -91,17 +91,6 @@ def test_a_setting_that_a_cue_has_not_is_refused(name, settings, complaint, rows
         create(name, **settings).fit(rows)
 
 
-@pytest.fixture(scope="module")
-def many(sample) -> Corpus:
-    return Corpus(replace(e, id=f"{copy}-{e.id}") for copy in range(8) for e in sample)
-
-
-def test_the_coin_is_fair(sample, many):
-    draws = Random().fit(sample).predict_proba(many).argmax(axis=1)
-    # about 2,000 tosses: five standard deviations
-    assert abs((draws == 0).mean() - 0.5) < 2.5 / np.sqrt(len(many))
-
-
 def test_confidence_is_the_drawn_share_of_what_names_get(sample):
     answers = Random(confidence=0.9).fit(sample).predict_proba(sample)
     neither = (np.count_nonzero(sample.labels == 2) + 1) / (len(sample) + 3)

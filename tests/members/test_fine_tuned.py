@@ -98,12 +98,3 @@ def test_int8_is_refused_where_no_encoder_learns(sample_train, tiny_encoder_fold
     frozen = {**QUICK, "frozen": ["encoder"]}
     with pytest.raises(MemberError, match="int8"):
         create("probert", encoder=str(tiny_encoder_folder), training=frozen, int8=True).fit(sample_train[:8])
-
-
-def test_a_norm_is_saved_and_the_head_learns_before_the_encoder_does(sample_train, tiny_encoder_folder):
-    training = [QUICK | {"epochs": 3}, QUICK]
-    member = create("msnet", encoder=str(tiny_encoder_folder), training=training).fit(sample_train[:40])
-    assert [len(history.evaluations) for history in member.history_] == [3, 1]
-    arrays = member.state().arrays
-    assert any(name.startswith("encoder.encoder.layer") for name in arrays)
-    assert arrays["head.norm.num_batches_tracked"] == 8  # 3 + 1 epochs of two batches

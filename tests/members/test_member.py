@@ -24,12 +24,6 @@ class Witness(Member):
         return np.tile([0.7, 0.1, 0.2], (len(corpus), 1))
 
 
-def test_without_switches_a_member_sees_the_rows_alone(sample_train):
-    witness = Witness().fit(sample_train)
-    witness.prepare(sample_train)
-    assert witness.learned == witness.prepared == sample_train
-
-
 def test_copies_are_learned_from_under_ids_and_labels_of_their_own(sample_train):
     witness = Witness(augment=["swap_names", "anonymise_0"]).fit(sample_train)
     learned = {example.id: example for example in witness.learned}

@@ -95,11 +95,6 @@ def test_a_prompt_beyond_the_models_limit_is_refused(decoder_folder):
         ).predict_proba(Corpus([long]))
 
 
-def test_an_encoder_is_no_language_model(tiny_encoder_folder, train):
-    with pytest.raises((MemberError, ValueError)):
-        create("prompted", model=str(tiny_encoder_folder)).fit(train)
-
-
 # prompts
 
 
@@ -190,16 +185,6 @@ def test_what_a_server_does_not_take_is_left_out(kind, dialect, requests, train)
         assert ("structured_outputs" in server.bodies[-1]) == (kind != "hosted")
 
 
-def test_log_probabilities_can_be_left_out_and_requests_changed(train):
-    with ModelServerDouble() as server:
-        request = {"temperature": None, "reasoning_effort": "none"}
-        create("prompted", model=server.address, logprobs=False, samples=3, request=request).fit(train[:2])
-    (body, *_) = server.bodies
-    assert "logprobs" not in body
-    assert "temperature" not in body
-    assert (body["n"], body["reasoning_effort"]) == (3, "none")
-
-
 def test_faults_of_a_server_are_overcome(train, held, monkeypatch):
     with ModelServerDouble() as server:
         expected = create("prompted", model=server.address).fit(train).predict_proba(held)
@@ -209,14 +194,6 @@ def test_faults_of_a_server_are_overcome(train, held, monkeypatch):
         np.testing.assert_allclose(member.predict_proba(held), expected, atol=1e-12)
         assert not server.faults
         assert set(server.answered.values()) == {1}
-
-
-def test_retry_after_is_honoured_by_all_threads(train):
-    with ModelServerDouble(faults=["busy"]) as server:
-        started = time.monotonic()
-        create("prompted", model=server.address, calibration_rows=1).fit(train)
-        assert time.monotonic() - started >= 0.3
-        assert len(server.bodies) == 3
 
 
 def test_a_server_that_never_replies_is_given_up_and_nothing_is_lost(train, monkeypatch):
@@ -347,12 +324,6 @@ def test_probabilities_along_a_reply(steps, options, expected):
 )
 def test_the_option_that_a_reply_names(text, option):
     assert named_option(text, LETTERS) == option
-
-
-def test_dates_of_retry_after_are_read():
-    in_a_minute = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 60))
-    assert model_servers._retry_after(in_a_minute) == pytest.approx(60, abs=2)
-    assert [model_servers._retry_after(text) for text in ("7", "soon", "")] == [7.0, 0.0, 0.0]
 
 
 # a background job ignores Ctrl-C unless it asks for it

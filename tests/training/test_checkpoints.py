@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors import safe_open
 from safetensors.torch import save_file
 
 from gapstack.training import CheckpointContext, TrainingPlan, cross_entropy, train
 from gapstack.training.checkpoints import identity
-from tests.damage import DAMAGES, apply_damage
+from tests.damage import apply_damage
 from tests.training.toys import Toy, ToyData
 
 # an encoder in bfloat16, dropout, batch norms, two phases, and early stopping: all the state there is
@@ -121,36 +120,6 @@ def test_every_single_stop_leads_to_the_same_result(tmp_path, dropout_rng):
         assert history == again
 
 
-def test_a_finished_run_is_not_done_again(tmp_path):
-    context = CheckpointContext(tmp_path)
-    first, history = whole(context)
-    started = time.perf_counter()
-    second, again = whole(context, pause=0.2)  # each of some fifty batches would take that long
-    assert time.perf_counter() - started < 5
-    assert history == again
-    torch.testing.assert_close(first.state_dict(), second.state_dict(), rtol=0, atol=0)
-
-
-def test_there_is_one_checkpoint_between_updates_and_no_moments_at_the_end(tmp_path):
-    (tmp_path / "stale").mkdir()
-    seen = set()
-
-    class Looking(ToyData):
-        def batch(self, rows):
-            seen.add(tuple(sorted(p.name for p in tmp_path.glob("*/*") if "checkpoint" in p.name)))
-            return super().batch(rows)
-
-    train(
-        Toy(),
-        Looking(),
-        replace(PHASES[1], patience=None),
-        context=CheckpointContext(tmp_path, checkpoint_seconds=0),
-    )
-    assert seen == {(), ("checkpoint.safetensors",)}
-    with safe_open(checkpoint(tmp_path), framework="pt") as file:
-        assert {key.partition("/")[0] for key in file.keys()} == {"weights"}  # noqa: SIM118
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["flip", "delete", "no record"])
 def test_a_damaged_checkpoint_is_named_and_the_training_starts_again(tmp_path, kind, capsys):
@@ -166,15 +135,6 @@ def test_a_damaged_checkpoint_is_named_and_the_training_starts_again(tmp_path, k
     assert again == history
     for name, tensor in sound.state_dict().items():
         assert torch.equal(tensor, model.state_dict()[name]), name
-
-
-@pytest.mark.parametrize("kind", DAMAGES)
-def test_a_damaged_log_stops_nothing(tmp_path, kind):
-    context = CheckpointContext(tmp_path)
-    _, history = whole(context)
-    log = next(tmp_path.glob("*/history.jsonl"))
-    apply_damage(log, kind, random.Random(0))
-    assert whole(context)[1] == history
 
 
 PLAN = TrainingPlan(epochs=1, batch_size=8, precision="float32")

@@ -1,6 +1,5 @@
 import json
 from dataclasses import replace
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
 from gapstack.training import (
     PLAIN,
-    CheckpointContext,
     Schedule,
     TrainingPlan,
     checkpoint_context,
@@ -247,13 +245,3 @@ REFUSED = (
 def test_what_cannot_be_done_is_refused(options, message):
     with pytest.raises(MemberError, match=message):
         fitted(**options)
-
-
-def test_tensorboard_writes_curves_or_is_named_as_missing(tmp_path):
-    context = CheckpointContext(tmp_path, tensorboard=True)
-    if find_spec("tensorboard"):
-        fitted(context=context)
-        assert list(tmp_path.glob("*/events*"))
-    else:
-        with pytest.raises(MemberError, match="tensorboard"):
-            fitted(context=context)

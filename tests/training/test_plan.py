@@ -72,8 +72,3 @@ def test_a_plan_survives_json():
         schedule=Schedule(shape="triangular", cycles=3, floor=0.05),
     )
     assert TrainingPlan().changed(json.loads(json.dumps(plan.as_dict()))) == plan
-
-
-def test_a_change_of_one_field_of_the_schedule_keeps_the_others():
-    plan = TrainingPlan(schedule=Schedule(shape="cosine", warmup=0.1)).changed({"schedule": {"warmup": 0.2}})
-    assert plan.schedule == Schedule(shape="cosine", warmup=0.2)
