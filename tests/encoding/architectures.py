@@ -260,6 +260,8 @@ MEMBERS_TRIED: dict[str, dict[str, Any]] = {
     "pair_product": TUNED,
     "sequence": TUNED,
     "kernel_svm": SHORT,
+    "mention_network": SHORT | HEAD,
+    "token_scores": TUNED,
     "bidaf": TUNED,
     "question_answering": TUNED | {"calibration_share": 0.5},
     "masked_lm": {"pairs": 1, "masked_examples": 16, "texts": "given", "max_pieces": 128},

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
-from gapstack.members import baoqiao, create, store
-from gapstack.members.baoqiao import other_names, scalars
+from gapstack.members import bidaf, create, store
+from gapstack.members.baoqiao import scalars
+from gapstack.members.bidaf import other_names
 from gapstack.text.grammar import empty_parse
 from gapstack.text.parses import ENVIRONMENT as PARSER_VARIABLE
 
@@ -59,7 +61,7 @@ def test_other_names_are_persons_who_are_neither_a_nor_b(tiny_encoder, monkeypat
     parse.heads, parse.sentence = np.zeros(6, dtype=np.int32), np.zeros(6, dtype=np.int32)
     parse.roles = parse.pos = np.zeros(6, dtype=np.int8)
     parse.persons = np.array([[0, 2], [2, 3], [4, 5], [5, 6]])
-    monkeypatch.setattr(baoqiao, "parses", lambda corpus: [parse for _ in corpus])
+    monkeypatch.setattr(bidaf, "parses", lambda corpus: [parse for _ in corpus])
     view = align(Corpus([row]), tiny_encoder)
     mask = other_names(Corpus([row]), view)
     # the second "Ann" is part of A
@@ -73,3 +75,46 @@ def test_without_other_names_no_parse_is_needed(sample_train, tiny_encoder_folde
         "bidaf", encoder=str(tiny_encoder_folder), neither="slot", max_pieces=96, training=QUICK
     ).fit(rows)
     assert member.predict_proba(rows).shape == (20, 3)
+
+
+TWO_CLASSES = (
+    ("kernel_svm", {"classifier": "logistic"}),
+    ("kernel_svm", {}),
+    ("mention_network", {"training": {"epochs": 2}}),
+    ("bidaf", {"neither": "pronoun", "training": QUICK, "max_pieces": 96}),
+)
+
+
+@pytest.mark.parametrize("without", ["A", "NEITHER"])
+@pytest.mark.parametrize(("name", "more"), TWO_CLASSES)
+def test_a_class_that_is_left_out_has_its_share(
+    name, more, without, sample_train, sample_test, settings, tmp_path
+):
+    rows, column = sample_train[:60], Label[without]
+    member = create(name, without=without, **settings, **more).fit(rows)
+    answers = member.predict_proba(sample_test[:20])
+    assert answers[:, column] == pytest.approx(((rows.labels == column).sum() + 1) / 63)
+    others = np.delete(answers, column, axis=1)
+    assert others.min() > 0
+    assert np.ptp(others[:, 0]) > 1e-3
+    # labels of the class are not learned
+    without_rows = create(name, **settings, **more, without=without).fit(
+        rows.take(np.flatnonzero(rows.labels != column))
+    )
+    again = np.delete(without_rows.predict_proba(sample_test[:20]), column, axis=1)
+    np.testing.assert_allclose(
+        again / again.sum(axis=1, keepdims=True), others / others.sum(axis=1, keepdims=True), atol=1e-6
+    )
+    store.save(member, name, tmp_path / "member")
+    np.testing.assert_array_equal(store.load(tmp_path / "member").predict_proba(sample_test[:20]), answers)
+
+
+def test_token_scores_are_means_over_each_classes_pieces():
+    head = bidaf.TokenScoresHead(1)
+    with torch.no_grad():
+        head.score.weight.fill_(1)
+        head.score.bias.zero_()
+    hidden = torch.arange(8.0).view(1, 8, 1) ** 2
+    # pronoun 5, A 1 to 2, B 3
+    found = head(hidden, torch.tensor([[[5, 6], [1, 3], [3, 4]]]))
+    assert found.tolist() == [[2.5, 9.0, 12.5]]

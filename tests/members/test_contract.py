@@ -105,6 +105,8 @@ ROWS = (
     Row("frozen_mlp", {"encoder": ENCODER, "window": 48} | TWO, True, overfit=head(epochs=80, head_lr=3e-2)),
     Row("siamese", SMALL | TWO, needs_parses=True, overfit=head()),
     Row("siamese", SMALL | TWO | {"blocks": [], "naive": True}, overfit=head()),
+    Row("mention_network", SMALL | TWO, equivariant=False, overfit=head()),
+    Row("token_scores", TUNED, overfit=tuned(epochs=80, head_lr=3e-2)),
     Row("bidaf", BIDAF, needs_parses=True, overfit=tuned(frozen=["encoder"], epochs=50)),
     Row("question_answering", TUNED, overfit=tuned(epochs=70) | {"calibration_share": 0.0, "strength": 1e3}),
     Row("multiple_choice", TUNED, overfit=tuned(**CHOICE) | {"max_pieces": 72, "clip": 0.0}, overfit_to=0.7),

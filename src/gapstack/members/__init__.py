@@ -86,8 +86,16 @@ _OURS = {
     "kernel_svm": _member(
         "baoqiao:KernelSVM", "kernel machine on the pronoun's frozen vector", "Bao and Qiao 2019"
     ),
+    "mention_network": _member(
+        "baoqiao:MentionNetwork",
+        "a hidden layer over frozen mention vectors and products",
+        "Bao and Qiao 2019",
+    ),
+    "token_scores": _member(
+        "bidaf:TokenScores", "one score for each piece of a fine-tuned encoder", "Bao and Qiao 2019"
+    ),
     "bidaf": _member(
-        "baoqiao:BiDAF",
+        "bidaf:BiDAF",
         "bidirectional attention flow between name and text",
         "Bao and Qiao 2019; Seo et al. 2017",
         _BOTH,

@@ -1,21 +1,16 @@
-"""Bao and Qiao's models over frozen vectors: kernel machine, logistic regression, and bidirectional attention flow.
+"""Bao and Qiao's models over mean vectors: kernel machine, logistic regression, and a small network.
 
-Bao and Qiao 2019, *Transfer Learning from Pre-trained BERT for Pronoun Resolution*: a stack of such models came
-fourteenth.
-
-- **Feature path**: inputs are the mean vectors of A, B and pronoun, their products A * P and B * P, and seven scalars:
-  signed distances A - P and B - P in words over 500; the relative positions of A, B and P in their sentences; whether a
-  word of A, and one of B, is in the page's title. Vectors may be reduced from 1024 to 256 dimensions.
-- **BIDAF** (Seo et al. 2017): the query is the mean vector of the pronoun's pieces; the context is all pieces and a
-  slot, their mean, for no answer. Each place, with the query and the attended context, gets one score out of a layer of
-  64 ELU units. The logits of A and B are the means of their pieces' scores; that of NEITHER is the mean over the names
-  of other persons in the text and the slot.
+Bao and Qiao 2019, *Transfer Learning from Pre-trained BERT for Pronoun Resolution*: a stack of 16 models came
+fourteenth (recipe ``baoqiao2019``; the others are in :mod:`gapstack.members.bidaf`). Inputs are the mean vectors of A,
+B and pronoun, their products A * P and B * P, and seven scalars: signed distances A - P and B - P in words over 500;
+the relative positions of A, B and P in their sentences; whether a word of A, and one of B, is in the page's title.
+Vectors may be reduced from 1024 to 256 dimensions. Six of the 16 models know two of the classes (``without``).
 
 Differences: the encoder is the embedded MiniLM, read at two thirds of its depth (theirs at the layer below the last),
-by default without reduction; products are taken after it. Words and sentences come from rules, names of persons from
-the project's own parser. The machine's probabilities come from one multinomial regression over its out-of-fold decision
-values, where libsvm fits a sigmoid to each pair. Swapping A and B swaps the columns of BIDAF, but not exactly those of
-the feature path, as in the paper.
+by default without reduction; products are taken after it. Words and sentences come from rules. The machine's
+probabilities come from one multinomial regression over its out-of-fold decision values, where libsvm fits a sigmoid to
+each pair. The network's inputs are standardised, and weight decay replaces the norms of its weights in the loss.
+Swapping A and B does not exactly swap the columns, as in the paper.
 """
 
 from __future__ import annotations
@@ -25,38 +20,95 @@ from itertools import combinations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.special import softmax
 from torch import Tensor, nn
-from torch.nn import functional
 
 from gapstack.data import Corpus, Example, Label, Span
-from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.pieces import PieceView, align
 from gapstack.errors import MemberError
-from gapstack.members.fine_tuned import HEAD_ALONE, FineTuned
-from gapstack.members.frozen_head import EncoderMember, chosen_layers
+from gapstack.members.frozen_head import ON_MENTIONS, Arrays, EncoderMember, FrozenHead, Scaling
+from gapstack.members.layers import dense_block
 from gapstack.members.member import State
-from gapstack.members.soft_labels import TrainingSet
-from gapstack.settings import Count, FractionBelowOne, LayerNumber, Natural, Positive, Seed
-from gapstack.text.parses import parses
-from gapstack.text.scenes import scene
+from gapstack.members.soft_labels import DistilledMember, TrainingSet
+from gapstack.settings import Count, FractionBelowOne, Natural, Positive, Seed
 from gapstack.text.words import page_title, shared_tokens, words
-from gapstack.training import PieceData, Targets
 from gapstack.training.plan import CONSTANT_RATE
-from gapstack.types import Bools, Floats, Ints, Probabilities
+from gapstack.types import Floats, Ints, Probabilities
 
 CLASSIFIERS = {"svm": 5.0, "logistic": 0.025}  # classifiers and their published C
+IMPOSSIBLE = -1e4  # logit of a class that is left out
 _FOLDS = 5  # of the decision values
 _DISTANCE_UNIT = 500.0  # words
 
 
-class KernelSVM(EncoderMember):
-    """Radial kernel over [scalars; A; B; P; A * P; B * P]."""
+class LeavesOut(DistilledMember):
+    """Base of models that may know two of the classes."""
+
+    without: Literal["A", "B", "NEITHER"] | None = None
+    """A class that is not learned: its rows are left out, and its probability is its share of the training rows."""
+
+    @property
+    def left_out(self) -> Label | None:
+        """The class ``without``."""
+        return None if self.without is None else Label[self.without]
+
+    def _fit(self, corpus: Corpus) -> None:
+        kept = corpus.labels != self.left_out
+        super()._fit(corpus.take(np.flatnonzero(kept)))  # type: ignore[safe-super]
+        self.share_ = float((~kept).sum() + 1) / (len(corpus) + len(Label))
+
+    def _soft_labelled(self) -> tuple[Corpus, Floats]:
+        rows, targets = super()._soft_labelled()
+        if self.left_out is not None:
+            targets[:, self.left_out] = 0
+        kept = np.flatnonzero(targets.sum(axis=1) > 0)
+        return rows.take(kept), targets[kept]
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        return self._completed(super()._predict_proba(corpus))  # type: ignore[safe-super]
+
+    def _completed(self, probabilities: Probabilities) -> Probabilities:
+        """Give the class that was left out its share."""
+        if self.left_out is not None:
+            probabilities = probabilities * (1 - self.share_)
+            probabilities[:, self.left_out] = self.share_
+        return probabilities
+
+    def _state(self) -> State:
+        state = super()._state()
+        return State(state.arrays, state.texts, {**state.values, "share": self.share_})
+
+    def _restore(self, state: State) -> None:
+        super()._restore(state)
+        if "share" in state.values:  # not while it is being fitted
+            self.share_ = state.values["share"]
+
+
+class MentionProducts(LeavesOut, EncoderMember):
+    """Base of models over [scalars; A; B; P; A * P; B * P]."""
 
     layer: Natural | None = None
     """Layer of the vectors, from 0 (embeddings); by default at two thirds of the depth."""
+    max_pieces: Count | None = None
+    """Longest window in pieces; by default the encoder's limit."""
+
+    def _prepare(self, corpus: Corpus) -> None:
+        self._vectors(corpus)
+
+    def _vectors(self, corpus: Corpus) -> Floats:
+        """Mean vectors of pronoun, A and B, (n, 3, H)."""
+        return self._mean_vectors(corpus, self.layer, self.max_pieces, np.float64)
+
+
+def products(vectors: Floats, corpus: Corpus) -> Floats:
+    """Inputs (n, 7 + 5 K) from vectors (n, 3, K) and the rows."""
+    p, a, b = vectors.transpose(1, 0, 2)
+    return np.concatenate([scalars(corpus), a, b, p, a * p, b * p], axis=1)
+
+
+class KernelSVM(MentionProducts):
+    """A radial kernel, or a logistic regression."""
+
     classifier: Literal["svm", "logistic"] = "svm"
     """``svm`` or ``logistic`` (multinomial regression)."""
     c: Positive | None = None
@@ -67,8 +119,6 @@ class KernelSVM(EncoderMember):
     """Dimensions that vectors are reduced to; None for no reduction."""
     removed: Natural = 7
     """First principal components that the reduction removes."""
-    max_pieces: Count | None = None
-    """Longest window in pieces; by default the encoder's limit."""
     seed: Seed = 0
     """Seed of the folds for the machine's probabilities."""
 
@@ -79,9 +129,6 @@ class KernelSVM(EncoderMember):
         "max_pieces": 450,
     }
 
-    def _prepare(self, corpus: Corpus) -> None:
-        self._vectors(corpus)
-
     def _learn(self, training_set: TrainingSet) -> None:
         from sklearn.linear_model import LogisticRegression
 
@@ -89,7 +136,8 @@ class KernelSVM(EncoderMember):
         labels = training_set.targets.argmax(axis=1)
         weights = training_set.weights * training_set.targets.max(axis=1)
         counts = np.bincount(labels, minlength=len(Label))
-        if counts.min() < 2:
+        fewest = int(min(counts[label] for label in Label if label != self.left_out))
+        if fewest < 2:
             raise MemberError(
                 f"kernel_svm needs two rows of each class; A, B and Neither have {', '.join(map(str, counts))}"
             )
@@ -103,14 +151,14 @@ class KernelSVM(EncoderMember):
         inputs = self._inputs(vectors, training_set.corpus)
         c = CLASSIFIERS[self.classifier] if self.c is None else self.c
         if self.classifier == "svm":
-            inputs = self._fit_machine(inputs, labels, weights, c, min(_FOLDS, int(counts.min())))
+            inputs = self._fit_machine(inputs, labels, weights, c, min(_FOLDS, fewest))
             c = 1.0
         rows, classes, shares = training_set.as_classes()
         final = LogisticRegression(C=c, max_iter=1000).fit(inputs[rows], classes, shares)
-        self.arrays_ |= {"weights": final.coef_, "biases": final.intercept_}
+        self.arrays_ |= softmax_arrays(final)
 
     def _fit_machine(self, inputs: Floats, labels: Ints, weights: Floats, c: float, folds: int) -> Floats:
-        """Fit the machine; return out-of-fold decision values (n, 3)."""
+        """Fit the machine; return out-of-fold decision values (n, pairs)."""
         from sklearn.model_selection import StratifiedKFold, cross_val_predict
         from sklearn.svm import SVC
 
@@ -120,31 +168,85 @@ class KernelSVM(EncoderMember):
         machine = SVC(C=c, gamma=gamma, class_weight="balanced", decision_function_shape="ovo")
         self.arrays_ |= machine_arrays(machine.fit(inputs, labels, weights))
         split = StratifiedKFold(folds, shuffle=True, random_state=self.seed)
-        given = {"sample_weight": weights}
-        return cross_val_predict(machine, inputs, labels, cv=split, method="decision_function", params=given)
+        values = cross_val_predict(
+            *(machine, inputs, labels),
+            cv=split,
+            method="decision_function",
+            params={"sample_weight": weights},
+        )
+        return values.reshape(len(labels), -1)
+
+    def _inputs(self, vectors: Floats, corpus: Corpus) -> Floats:
+        if self.components is not None:
+            vectors = (vectors - self.arrays_["mean"]) @ self.arrays_["projection"]
+        return products(vectors, corpus)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         inputs = self._inputs(self._vectors(corpus), corpus)
         if self.classifier == "svm":
             inputs = decision_values(self.arrays_, inputs)
-        return softmax(inputs @ self.arrays_["weights"].T + self.arrays_["biases"], axis=1)
-
-    def _vectors(self, corpus: Corpus) -> Floats:
-        """Mean vectors of pronoun, A and B, (n, 3, H)."""
-        return self._mean_vectors(corpus, self.layer, self.max_pieces, np.float64)
-
-    def _inputs(self, vectors: Floats, corpus: Corpus) -> Floats:
-        """(n, 7 + 5 K) from vectors (n, 3, H) and the rows."""
-        if self.components is not None:
-            vectors = (vectors - self.arrays_["mean"]) @ self.arrays_["projection"]
-        p, a, b = vectors.transpose(1, 0, 2)
-        return np.concatenate([scalars(corpus), a, b, p, a * p, b * p], axis=1)
+        logits = inputs @ self.arrays_["weights"].T + self.arrays_["biases"]
+        return self._completed(softmax(logits, axis=1))
 
     def _state(self) -> State:
-        return State(self.arrays_)
+        return State(self.arrays_, values={"share": self.share_})
 
     def _restore(self, state: State) -> None:
-        self.arrays_ = state.arrays
+        self.arrays_, self.share_ = state.arrays, state.values["share"]
+
+
+class MentionNetwork(MentionProducts, FrozenHead):
+    """One hidden layer with batch normalisation."""
+
+    hidden: Count = 64
+    dropout: FractionBelowOne = 0.8
+    """Units of the hidden layer and their dropout; the paper's two-class network has 512."""
+
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-cased",
+        "layer": 23,
+        "max_pieces": 450,
+        "training": CONSTANT_RATE
+        | {"epochs": 30, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.05, "max_norm": None},
+    }
+    PLAN = ON_MENTIONS
+    SCALING: ClassVar[Mapping[str, Scaling]] = {"inputs": "columns"}
+
+    def _arrays(self, corpus: Corpus) -> Arrays:
+        return {"inputs": products(self._vectors(corpus), corpus)}
+
+    def _head(self, arrays: Arrays) -> nn.Module:
+        return MentionLayers(arrays["inputs"].shape[-1], self.hidden, self.dropout, self.left_out)
+
+
+class MentionLayers(nn.Module):
+    """A dense block and a classifier over ``inputs`` columns."""
+
+    def __init__(self, inputs: int, hidden: int, dropout: float, left_out: Label | None):
+        super().__init__()
+        self.left_out = left_out
+        self.layers = nn.Sequential(dense_block(inputs, hidden, dropout), nn.Linear(hidden, len(Label)))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return logits (b, 3)."""
+        return leave_out(self.layers(inputs), self.left_out)
+
+
+def leave_out(logits: Tensor, left_out: Label | None) -> Tensor:
+    """Logits (b, 3) with probability 0 for a class, if one is left out."""
+    if left_out is None:
+        return logits
+    return logits.index_fill(1, logits.new_tensor([left_out]).long(), IMPOSSIBLE)
+
+
+def softmax_arrays(fitted: Any) -> dict[str, NDArray[Any]]:
+    """Weights (3, k) and biases (3,) of a fitted ``LogisticRegression`` of two or three classes."""
+    weights, biases = np.zeros((len(Label), fitted.n_features_in_)), np.full(len(Label), IMPOSSIBLE)
+    biases[fitted.classes_] = 0.0
+    # of two classes, it has the weights of the second
+    own = fitted.classes_ if len(fitted.classes_) > 2 else fitted.classes_[1:]
+    weights[own], biases[own] = fitted.coef_, fitted.intercept_
+    return {"weights": weights, "biases": biases}
 
 
 def scalars(corpus: Corpus) -> Floats:
@@ -219,124 +321,3 @@ def fit_reduction(vectors: Floats, components: int, removed: int) -> tuple[Float
     projection = pca.components_[removed:].T.copy()
     projection[:, :removed] = 0.0
     return pca.mean_, projection
-
-
-class BiDAF(FineTuned):
-    """Attention flow from the pronoun over a frozen encoder."""
-
-    layer: LayerNumber | None = None
-    """Layer of the vectors, from 0 (embeddings) up or -1 (the last) down; by default at two thirds of the depth."""
-    neither: Literal["names", "slot"] = "names"
-    """What the logit of NEITHER is the mean of: other ``names`` and the slot, or the ``slot`` alone."""
-    hidden: Count = 64
-    """Number of ELU units."""
-    dropout: FractionBelowOne = 0.7
-    """Dropout on the inputs of a place's score and on the ELU units."""
-
-    PUBLISHED: ClassVar[dict[str, Any]] = {
-        "encoder": "bert-large-cased",
-        "layer": -2,
-        "dropout": 0.7,
-        "max_pieces": 450,
-        "training": CONSTANT_RATE | {"epochs": 50, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.0},
-    }
-    PLAN = HEAD_ALONE.changed({"epochs": 20, "head_lr": 1e-3, "label_smoothing": 0.0})
-
-    def reads(self) -> dict[str, Any]:
-        """Inputs: also the parser, which finds the names of persons."""
-        return super().reads() | ({"parser": None} if self.neither == "names" else {})
-
-    def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        return chosen_layers(self.layer, encoder, ((2,), 3))
-
-    def _head(self, encoder: Encoder) -> nn.Module:
-        return FlowHead(encoder.hidden_size, self.hidden, self.dropout)
-
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
-        view = align(corpus, encoder, self.max_pieces)
-        none = np.zeros((len(view), 0), dtype=bool)
-        return PieceData(
-            view, targets, {"others": other_names(corpus, view) if self.neither == "names" else none}
-        )
-
-
-def other_names(corpus: Corpus, view: PieceView) -> Bools:
-    """Mask (n, longest), True on the pieces of names of other persons than A and B."""
-    mask = np.zeros((len(view), int(view.lengths.max(initial=0))), dtype=bool)
-    for row, (example, parse) in enumerate(zip(corpus, parses(corpus), strict=True)):
-        candidates = scene(example, parse, "detected")
-        starts, ends = view.chars[view.row(row)].T
-        for span, hits in zip(candidates.spans, candidates.hits, strict=True):
-            if not hits.any() and not span.overlaps(example.a) and not span.overlaps(example.b):
-                # special pieces have the empty range (0, 0), which overlaps nothing
-                mask[row, : len(starts)] |= (starts < span.end) & (ends > span.start)
-    return mask
-
-
-class FlowHead(nn.Module):
-    """Scores of places by attention flow, averaged for each class; ``hidden`` ELU units over states of ``width``."""
-
-    def __init__(self, width: int, hidden: int, dropout: float):
-        super().__init__()
-        self.flow = AttentionFlow(width)
-        self.score = nn.Sequential(
-            nn.Dropout(dropout),
-            nn.Linear(4 * width, hidden),
-            nn.ELU(),
-            nn.Dropout(dropout),
-            nn.Linear(hidden, 1),
-        )
-
-    def forward(
-        self, hidden: Tensor, mentions: Tensor, others: Tensor, keep: Tensor | None = None, **_: Tensor
-    ) -> Tensor:
-        """Map hidden states (b, L, H), mention ranges (b, 3, 2) and the mask of other names to logits (b, 3)."""
-        b, length, _width = hidden.shape
-        if keep is None:
-            keep = hidden.new_ones(b, length, dtype=torch.bool)
-        places = torch.arange(length, device=hidden.device)
-        # (b, 3, L): pronoun, A and B
-        inside = (places >= mentions[..., :1]) & (places < mentions[..., 1:])
-        query = mean(hidden, inside[:, 0])
-        # the slot comes last: (b, L + 1, H), (b, L + 1)
-        context = torch.cat([hidden, mean(hidden, keep)[:, None]], dim=1)
-        slot = keep.new_ones(b, 1)
-        attended = self.flow.attended(context, query, torch.cat([keep, slot], dim=1))
-        # the mask is as long as the corpus' longest text; L may be shorter or longer
-        others = functional.pad(others, (0, length - others.shape[1]))
-        # (b, 3, L + 1): the places of A, of B, and of NEITHER, which has the slot
-        classes = torch.stack([*inside[:, 1:].unbind(dim=1), others], dim=1)
-        classes = torch.cat([classes, slot.new_tensor([0, 0, 1]).expand(b, 3)[..., None]], dim=-1)
-        row, place = classes.any(dim=1).nonzero(as_tuple=True)
-        found, asked = context[row, place], query[row]
-        # [c; q; c * q; c * h]
-        merged = torch.cat([found, asked, found * asked, found * attended[row]], dim=-1)
-        scores = context.new_zeros(b, length + 1)
-        scores[row, place] = self.score(merged).squeeze(-1)
-        return mean(scores[..., None], classes.transpose(0, 1)).squeeze(-1).transpose(0, 1)
-
-
-class AttentionFlow(nn.Module):
-    """Attention between one query and the places of a context, of width ``width``.
-
-    The similarity of place j is ``c_j . w_c + q . w_q + (c_j * w) . q``; ``q . w_q`` changes no weight and is the
-    paper's. The context attends to the query's one place alone.
-    """
-
-    def __init__(self, width: int):
-        super().__init__()
-        self.context = nn.Linear(width, 1, bias=False)
-        self.query = nn.Linear(width, 1, bias=False)
-        self.both = nn.Parameter(torch.randn(width) * width**-0.5)
-
-    def attended(self, context: Tensor, query: Tensor, keep: Tensor) -> Tensor:
-        """Context (b, L, H) attended to by each query (b, H), (b, H); mask ``keep`` (b, L) is True on places."""
-        direction = self.context.weight + self.both * query
-        similarity = torch.einsum("blh,bh->bl", context, direction) + self.query(query)
-        return torch.einsum("bl,blh->bh", similarity.masked_fill(~keep, -torch.inf).softmax(dim=-1), context)
-
-
-def mean(values: Tensor, mask: Tensor) -> Tensor:
-    """Mean of values (b, L, H) where mask (..., b, L) is True, (..., b, H)."""
-    weights = mask.to(values.dtype)
-    return torch.einsum("...bl,blh->...bh", weights / weights.sum(dim=-1, keepdim=True), values)

@@ -1,0 +1,197 @@
+"""Bao and Qiao's models over all pieces of a text: bidirectional attention flow, and a fine-tuned score of each piece.
+
+Bao and Qiao 2019; the rest of their models are in :mod:`gapstack.members.baoqiao`.
+
+- **BIDAF** (Seo et al. 2017), over a frozen encoder: the query is the mean vector of the pronoun's pieces; the context
+  is all pieces and a slot, their mean, for no answer. Each place, with the query and the attended context, gets one
+  score out of a layer of 64 ELU units. The logits of A and B are the means of their pieces' scores; that of NEITHER is
+  the mean over the slot and the names of other persons in the text ("neither" in the released code), the pronoun
+  ("cls") or nothing else ("baseline").
+- **Token scores**: the encoder is fine-tuned under a linear layer that scores each piece. A and B have the mean of
+  their pieces, NEITHER that of the first piece and the pronoun's.
+
+Differences: the encoder is the embedded MiniLM, for BIDAF read at two thirds of its depth (theirs at the layer below
+the last). Names of persons come from the project's own parser. Hidden units of the fine-tuned encoder have its own
+dropout of 0.1, theirs 0.15. Swapping A and B swaps the columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gapstack.data import Corpus, Label
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import MENTIONS, PieceView, align
+from gapstack.members.baoqiao import LeavesOut, leave_out
+from gapstack.members.fine_tuned import HEAD_ALONE, FineTuned
+from gapstack.members.frozen_head import chosen_layers
+from gapstack.members.layers import initialise_like_bert
+from gapstack.settings import Count, FractionBelowOne, LayerNumber
+from gapstack.text.parses import parses
+from gapstack.text.scenes import scene
+from gapstack.training import PieceData, Targets
+from gapstack.training.plan import CONSTANT_RATE
+from gapstack.types import Bools
+
+
+class BiDAF(LeavesOut, FineTuned):
+    """Attention flow from the pronoun over a frozen encoder."""
+
+    layer: LayerNumber | None = None
+    """Layer of the vectors, from 0 (embeddings) up or -1 (the last) down; by default at two thirds of the depth."""
+    neither: Literal["names", "pronoun", "slot"] = "names"
+    """What the logit of NEITHER is the mean of with the slot: other ``names``, the ``pronoun``, or nothing."""
+    hidden: Count = 64
+    """Number of ELU units."""
+    dropout: FractionBelowOne = 0.7
+    """Dropout on the inputs of a place's score and on the ELU units."""
+
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-cased",
+        "layer": -2,
+        "dropout": 0.7,
+        "max_pieces": 450,
+        "training": CONSTANT_RATE | {"epochs": 50, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.0},
+    }
+    PLAN = HEAD_ALONE.changed({"epochs": 20, "head_lr": 1e-3, "label_smoothing": 0.0})
+
+    def reads(self) -> dict[str, Any]:
+        """Inputs: also the parser, which finds the names of persons."""
+        return super().reads() | ({"parser": None} if self.neither == "names" else {})
+
+    def _layers(self, encoder: Encoder) -> tuple[int, ...]:
+        return chosen_layers(self.layer, encoder, ((2,), 3))
+
+    def _head(self, encoder: Encoder) -> nn.Module:
+        return FlowHead(encoder.hidden_size, self.hidden, self.dropout, self.left_out)
+
+    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+        view = align(corpus, encoder, self.max_pieces)
+        others = np.zeros((len(view), 0), dtype=bool)
+        if self.neither == "names":
+            others = other_names(corpus, view)
+        elif self.neither == "pronoun":
+            places = np.arange(view.lengths.max(initial=0))
+            first, last = view.mentions[:, MENTIONS.index("pronoun")].T[..., None]
+            others = (places >= first) & (places < last)
+        return PieceData(view, targets, {"others": others})
+
+
+def other_names(corpus: Corpus, view: PieceView) -> Bools:
+    """Mask (n, longest), True on the pieces of names of other persons than A and B."""
+    mask = np.zeros((len(view), int(view.lengths.max(initial=0))), dtype=bool)
+    for row, (example, parse) in enumerate(zip(corpus, parses(corpus), strict=True)):
+        candidates = scene(example, parse, "detected")
+        starts, ends = view.chars[view.row(row)].T
+        for span, hits in zip(candidates.spans, candidates.hits, strict=True):
+            if not hits.any() and not span.overlaps(example.a) and not span.overlaps(example.b):
+                # special pieces have the empty range (0, 0), which overlaps nothing
+                mask[row, : len(starts)] |= (starts < span.end) & (ends > span.start)
+    return mask
+
+
+class FlowHead(nn.Module):
+    """Scores of places by attention flow, averaged for each class; ``hidden`` ELU units over states of ``width``."""
+
+    def __init__(self, width: int, hidden: int, dropout: float, left_out: Label | None = None):
+        super().__init__()
+        self.left_out = left_out
+        self.flow = AttentionFlow(width)
+        self.score = nn.Sequential(
+            nn.Dropout(dropout),
+            nn.Linear(4 * width, hidden),
+            nn.ELU(),
+            nn.Dropout(dropout),
+            nn.Linear(hidden, 1),
+        )
+
+    def forward(
+        self, hidden: Tensor, mentions: Tensor, others: Tensor, keep: Tensor | None = None, **_: Tensor
+    ) -> Tensor:
+        """Map hidden states (b, L, H), mention ranges (b, 3, 2) and NEITHER's pieces ``others`` to logits (b, 3)."""
+        b, length, _width = hidden.shape
+        if keep is None:
+            keep = hidden.new_ones(b, length, dtype=torch.bool)
+        places = torch.arange(length, device=hidden.device)
+        # (b, 3, L): pronoun, A and B
+        inside = (places >= mentions[..., :1]) & (places < mentions[..., 1:])
+        query = mean(hidden, inside[:, 0])
+        # the slot comes last: (b, L + 1, H), (b, L + 1)
+        context = torch.cat([hidden, mean(hidden, keep)[:, None]], dim=1)
+        slot = keep.new_ones(b, 1)
+        attended = self.flow.attended(context, query, torch.cat([keep, slot], dim=1))
+        # the mask is as long as the corpus' longest text; L may be shorter or longer
+        others = functional.pad(others, (0, length - others.shape[1]))
+        # (b, 3, L + 1): the places of A, of B, and of NEITHER, which has the slot
+        classes = torch.stack([*inside[:, 1:].unbind(dim=1), others], dim=1)
+        classes = torch.cat([classes, slot.new_tensor([0, 0, 1]).expand(b, 3)[..., None]], dim=-1)
+        row, place = classes.any(dim=1).nonzero(as_tuple=True)
+        found, asked = context[row, place], query[row]
+        # [c; q; c * q; c * h]
+        merged = torch.cat([found, asked, found * asked, found * attended[row]], dim=-1)
+        scores = context.new_zeros(b, length + 1)
+        scores[row, place] = self.score(merged).squeeze(-1)
+        logits = mean(scores[..., None], classes.transpose(0, 1)).squeeze(-1).transpose(0, 1)
+        return leave_out(logits, self.left_out)
+
+
+class AttentionFlow(nn.Module):
+    """Attention between one query and the places of a context, of width ``width``.
+
+    The similarity of place j is ``c_j . w_c + q . w_q + (c_j * w) . q``; ``q . w_q`` changes no weight and is the
+    paper's. The context attends to the query's one place alone.
+    """
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.context = nn.Linear(width, 1, bias=False)
+        self.query = nn.Linear(width, 1, bias=False)
+        self.both = nn.Parameter(torch.randn(width) * width**-0.5)
+
+    def attended(self, context: Tensor, query: Tensor, keep: Tensor) -> Tensor:
+        """Context (b, L, H) attended to by each query (b, H), (b, H); mask ``keep`` (b, L) is True on places."""
+        direction = self.context.weight + self.both * query
+        similarity = torch.einsum("blh,bh->bl", context, direction) + self.query(query)
+        return torch.einsum("bl,blh->bh", similarity.masked_fill(~keep, -torch.inf).softmax(dim=-1), context)
+
+
+def mean(values: Tensor, mask: Tensor) -> Tensor:
+    """Mean of values (b, L, H) where mask (..., b, L) is True, (..., b, H)."""
+    weights = mask.to(values.dtype)
+    return torch.einsum("...bl,blh->...bh", weights / weights.sum(dim=-1, keepdim=True), values)
+
+
+class TokenScores(FineTuned):
+    """One score for each piece of the text, averaged over those of A, of B and of NEITHER."""
+
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "training": CONSTANT_RATE
+        | {"epochs": 1, "batch_size": 16, "encoder_lr": 2e-5, "head_lr": 2e-5, "weight_decay": 0.0}
+        | {"frozen": [], "max_norm": None, "attention_dropout": True},
+    }
+
+    def _head(self, encoder: Encoder) -> nn.Module:
+        return TokenScoresHead(encoder.hidden_size)
+
+
+class TokenScoresHead(nn.Module):
+    """A linear layer over pieces of ``width``."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.score = nn.Linear(width, 1)
+        initialise_like_bert(self.score)
+
+    def forward(self, hidden: Tensor, mentions: Tensor, **_: Tensor) -> Tensor:
+        """Map hidden states (b, L, H) and mention ranges (b, 3, 2) to logits (b, 3)."""
+        places = torch.arange(hidden.shape[1], device=hidden.device)
+        # (b, 3, L)
+        inside = (places >= mentions[..., :1]) & (places < mentions[..., 1:])
+        classes = torch.stack([inside[:, 1], inside[:, 2], inside[:, 0] | (places == 0)])
+        return mean(self.score(hidden), classes).squeeze(-1).transpose(0, 1)
