@@ -49,7 +49,7 @@ def reproduce_command(
     runs: list[str] | None = Option(
         None,
         "--run",
-        help="rudinger2018: also one that gap audit takes.",
+        help="rudinger2018: another target of gap audit.",
         autocompletion=common.complete_run,
     ),
     ablations: bool = Option(False, "--ablations", help="webster2019: the overview's findings, measured."),
@@ -67,6 +67,7 @@ def reproduce_command(
     from gapstack.display.report import Report
     from gapstack.papers import ablations as findings
     from gapstack.papers import dawkins2021, rudinger2018, webster2018, webster2019
+    from gapstack.runs.folder import DEFAULT
     from gapstack.runs.recipe import corpora
 
     if runs and paper != "rudinger2018":
@@ -85,7 +86,7 @@ def reproduce_command(
     elif paper == "rudinger2018":
         for name in runs or ():
             common.refuse_unknown_run(name)
-        report = rudinger2018.reproduce(load_gap(data), runs or (), folder=folder, parser=parser)
+        report = rudinger2018.reproduce(load_gap(data), (DEFAULT, *(runs or ())), folder=folder, parser=parser)
     elif paper == "dawkins2021":
         report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder), data), folder)
     else:

@@ -169,7 +169,7 @@ class TopicalEntity(CueMember):
     """The closest name that holds the most frequent word of the names that compete; then token distance."""
 
     counted: Counted = "candidates"
-    """Names whose words are counted: ``candidates``, or ``detected`` (all PERSON names, as in the paper)."""
+    """Names whose words are counted: ``candidates`` as in the paper, or ``detected``, all PERSON names."""
     cue = Cue.TOPICAL_ENTITY
 
 

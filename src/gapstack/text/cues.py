@@ -52,7 +52,7 @@ class Cue(StrEnum):
 Closeness = Literal["token", "syntactic"]
 """Which of several parallel names is the closest: by words between, as in the paper, or by dependency path."""
 Counted = Literal["detected", "candidates"]
-"""Names whose words topical entity counts: all PERSON names, as in the paper, or those that compete."""
+"""Names whose words topical entity counts: all PERSON names, or those that compete, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Definition:
 
 
 OURS = Definition()
-PAPER = Definition("token", "detected")
+PAPER = Definition("token")
 
 
 @dataclass(frozen=True, slots=True)
