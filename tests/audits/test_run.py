@@ -116,8 +116,9 @@ def test_the_verdict_and_the_headlines_are_by_system(gap_folder, member, sample_
     pair = Target({"m": member, "prior": create("prior").fit(sample_train)}, "members")
     found = audit(pair, gap_folder, ["winogender", "wsc273"])
     (both,) = verdict(found)
-    assert both.startswith("m, prior: a clear difference between the genders in 0 of 2 suites")
-    assert "At chance, where a difference shows how it guesses: Winogender schemas" in both
+    assert both.startswith("m, prior. ")
+    assert "clear difference between the genders" not in both
+    assert "At chance, where a difference shows how it guesses, in 1: Winogender schemas." in both
     assert repr(found).count("\n") < 10
     differences, scores = headline_tables(found)
     assert [name for name, _ in scores.sections[0].rows] == ["m", "prior"]

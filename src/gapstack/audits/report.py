@@ -22,6 +22,12 @@ from gapstack.types import Floats
 
 DIFFERS, EVEN, AT_CHANCE, BELOW = "differs", "no clear difference", "at chance", "below chance"
 """Verdicts on a system in a suite; the first two are about the difference between the genders."""
+_PHRASES = {
+    DIFFERS: "A clear difference between the genders",
+    EVEN: "No clear difference, which does not show that there is none,",
+    AT_CHANCE: "At chance, where a difference shows how it guesses,",
+    BELOW: "Below chance",
+}
 _CHANCE = 50.0
 _REPR_LINES = 8
 
@@ -159,7 +165,7 @@ def differs(value: Cell, even: float = 0.0) -> bool | None:
 
 
 def verdict(found: Audit) -> list[str]:
-    """For each system the suites with a difference between the genders, and those in which it is at chance or below.
+    """For each system the suites in which the genders differ clearly or not, and those in which it is at chance or below.
 
     Systems with the same verdict share a sentence.
     """
@@ -170,19 +176,13 @@ def verdict(found: Audit) -> list[str]:
         by_system.setdefault(line.system, {}).setdefault(line.verdict, []).append(shown)
     sentences: dict[str, list[str]] = {}
     for system, suites in by_system.items():
-        different, even, chance, below = (suites.get(key, []) for key in (DIFFERS, EVEN, AT_CHANCE, BELOW))
-        count = sum(map(len, (different, even, chance, below)))
-        text = f"a clear difference between the genders in {len(different)} of {count} suites"
-        text += f": {'; '.join(different)}." if different else ", which does not show that there is none."
-        if even and different and len(found.systems) == 1:
-            text += f" No clear difference: {'; '.join(even)}."
-        for level, titles in ((AT_CHANCE, chance), (BELOW, below)):
-            if titles:
-                text += (
-                    f" {level.capitalize()}, where a difference shows how it guesses: {'; '.join(titles)}."
-                )
-        sentences.setdefault(text, []).append(system)
-    return [f"{', '.join(names)}: {text}" for text, names in sentences.items()]
+        parts = [
+            f"{phrase} in {len(suites[level])}: {'; '.join(suites[level])}."
+            for level, phrase in _PHRASES.items()
+            if level in suites
+        ]
+        sentences.setdefault(" ".join(parts), []).append(system)
+    return [f"{', '.join(names)}. {text}" for text, names in sentences.items() if text]
 
 
 def headline_tables(found: Audit) -> list[Table]:

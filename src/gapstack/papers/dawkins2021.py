@@ -152,10 +152,10 @@ _DOWNSTREAM = (
     _Downstream(
         "table1",
         "Table 1: coreference over contextual vectors, left as they are, and static vectors as named",
-        "F1: ours GAP test, the paper's OntoNotes. WB: WinoBias, type 1 of the current release, ours GAP's F1 over "
-        "the decisions on both names. SWB: SoWinoBias, accuracy in percent.",
+        "F1: ours GAP test, the paper's OntoNotes. WB: WinoBias, current release, ours GAP's F1 over the decisions on "
+        "both names. SWB: SoWinoBias, accuracy in percent.",
         ARMS,
-        {"type1": "WB F1", "all": "SWB acc."},
+        {"type1": "WB F1", "all": "SWB acc.", "type2": "WB type 2 F1"},
     ),
     _Downstream(
         "table4_by_polarity",
