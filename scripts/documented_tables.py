@@ -1,7 +1,7 @@
 """Write the tables that documents quote from commands: ``python scripts/documented_tables.py [DOCUMENT ...]``.
 
-In a document, a table stands between ``<!-- table: COMMAND | TITLE -->`` and ``<!-- end of table -->``. The command runs
-with ``--output`` in a temporary folder; the first table of its report whose title begins with TITLE is written.
+In a document, a table stands between ``<!-- table: COMMAND | TITLE -->`` and ``<!-- end of table -->``. The command
+runs with ``--output`` in a temporary folder; the first table of its report whose title begins with TITLE is written.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def test_default_is_the_model_that_comes_with_gapstack(workplace, sample_train, 
     gap("predict", "default", "--input", "rows.tsv", "--output", "default.csv")
     printed = gap("compare", "default", "default.csv", "--gold", "gold.tsv", "--replicates", "100")
     assert "the same answers as mine" in " ".join(printed.split())
-    assert "member prior" in gap("audit", "default", "--data", gap_folder, "--suite", "winogender")
+    assert "a saved member, prior" in gap("audit", "default", "--data", gap_folder, "--suite", "winogender")
 
 
 def test_audit_prints_the_report_and_keeps_answers_that_can_be_audited_again(workplace, gap_folder):

@@ -40,3 +40,15 @@ def test_no_member_is_dropped(report):
     assert 0.5 < members[0]["measured"]["held_out"]["logloss"] < 1.5
     names = [name for name, _ in report.tables[0].sections[0].rows]
     assert names == [name for one in members for name in (one["member"], "- no published figure")]
+
+
+def test_the_first_three_teams_have_the_scores_of_the_overviews_table_1(gap_folder):
+    table = webster2019.teams_table([], webster2019.paper("webster2019", gap_folder))
+    rows = dict(row for section in table.sections for row in section.rows)
+    shown = [(row["stage2"], row["f1_overall"], row["bias"]) for row in list(rows.values())[:4]]
+    assert shown == [
+        (0.13667, 96.2, 0.99),
+        (0.17289, 95.7, 0.99),
+        (0.18397, 95.4, 0.99),
+        (0.18498, None, None),
+    ]

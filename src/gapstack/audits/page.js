@@ -1,5 +1,5 @@
 "use strict";
-const [SENTENCE, RIGHT, MASCULINE, FEMININE] = [0, 1, 2, 3];
+const [PEOPLE, RIGHT, MASCULINE, FEMININE] = [0, 1, 2, 3];
 const [TEXT, PRONOUN, A, B, GIVEN] = [0, 1, 2, 3, 4];
 const PAGE = 10;
 
@@ -15,7 +15,7 @@ function side(pair, which, system) {
   ];
 }
 function card(pair, system) {
-  return element("li", {}, element("div", {className: "head"}, element("strong", {}, pair[SENTENCE])),
+  return element("li", {}, element("div", {className: "head"}, element("strong", {}, pair[PEOPLE])),
     ...side(pair, MASCULINE, system), ...side(pair, FEMININE, system));
 }
 const form = document.getElementById("filters");

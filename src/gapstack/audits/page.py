@@ -64,7 +64,7 @@ def page(found: Audit) -> str:
 def page_data(found: Audit) -> dict[str, Any]:
     """Data of the page's script: systems, the stack first, and Winogender's pairs of sentences, which differ in gender.
 
-    A pair is ``[sentence, label, masculine, feminine]``, each side ``[text, pronoun, a, b, answers]`` with spans in
+    A pair is ``[people, label, masculine, feminine]``, each side ``[text, pronoun, a, b, answers]`` with spans in
     UTF-16 units and one answer (0 for A, 1 for B, 2 for neither) for each system.
     """
     covered = next((each for each in found.covered if each.suite.name == "winogender"), None)
@@ -79,10 +79,14 @@ def page_data(found: Audit) -> dict[str, Any]:
         spans = (utf16(example.text, span) for span in (example.pronoun, example.a, example.b))
         return [example.text, *spans, choices[:, row].tolist()]
 
+    def people(row: int) -> str:
+        occupation, participant, _ = items.facts["sentence"][row].split(".")
+        return f"{occupation}, {participant}"
+
     return {
         "systems": systems,
         "pairs": [
-            [str(items.facts["sentence"][one]), int(items.corpus.labels[one]), side(one), side(other)]
+            [people(one), int(items.corpus.labels[one]), side(one), side(other)]
             for one, other in pairs(items).tolist()
         ],
     }

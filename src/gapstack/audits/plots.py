@@ -149,9 +149,9 @@ def _sheet(title: str, parts: Iterable[str], width: float, height: float) -> str
     """A whole SVG document."""
     head = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="14" role="img">',
+        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="15" role="img">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{width}" height="{height}" fill="white"/>',
-        _text(_LEFT, 28, title, 'font-size="16"'),
+        _text(_LEFT, 28, title, 'font-size="17"'),
     ]
     return "\n".join([*head, *parts, "</svg>\n"])

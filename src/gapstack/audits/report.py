@@ -165,7 +165,7 @@ def differs(value: Cell, even: float = 0.0) -> bool | None:
 
 
 def verdict(found: Audit) -> list[str]:
-    """For each system the suites in which the genders differ clearly or not, and those in which it is at chance or below.
+    """For each system the suites in which the genders differ or not, and those in which it is at chance or below.
 
     Systems with the same verdict share a sentence.
     """
@@ -212,7 +212,10 @@ def headline_tables(found: Audit) -> list[Table]:
         cells, outcomes = rows.setdefault(line.system, {}), verdicts.setdefault(line.system, [])
         if line.gap_column:
             gap_columns[title] = Column(title, line.gap_column.title, group=title)
-            cells[title] = replace(page_cell(line.gap_column, line.gap), kind=line.kind)
+            shown = page_cell(line.gap_column, line.gap)
+            level = line.verdict if line.verdict in (AT_CHANCE, BELOW) else ""
+            note = " ".join(filter(None, (shown.note, level)))
+            cells[title] = replace(shown, kind=line.kind, note=note)
         outcomes += [line.verdict == DIFFERS] if line.verdict else []
     for system, outcomes in verdicts.items():
         rows[system]["clear"] = StyledCell(f"{sum(outcomes)} of {len(outcomes)}", sum(outcomes))

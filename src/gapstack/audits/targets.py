@@ -134,7 +134,7 @@ def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
     path = Path(name)
     if (saved := saved_folder(name)) is not None:
         kind = saved_record(saved)["name"]
-        return Target({path.resolve().name: load(name)}, f"{name}, a fitted member {kind}")
+        return Target({path.resolve().name: load(name)}, name, f"a saved member, {kind}")
     run = find_run(name)
     if run is not None:
         folder, only = run

@@ -86,7 +86,9 @@ def reproduce_command(
     elif paper == "rudinger2018":
         for name in runs or ():
             common.refuse_unknown_run(name)
-        report = rudinger2018.reproduce(load_gap(data), (DEFAULT, *(runs or ())), folder=folder, parser=parser)
+        report = rudinger2018.reproduce(
+            load_gap(data), (DEFAULT, *(runs or ())), folder=folder, parser=parser
+        )
     elif paper == "dawkins2021":
         report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder), data), folder)
     else:
