@@ -136,7 +136,7 @@ def folder(prepared, tmp_path) -> Path:
     return Path(shutil.copytree(prepared, tmp_path / "here"))
 
 
-@pytest.mark.slow
+@pytest.mark.documents
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_and_code_run(path, folder):

@@ -1,8 +1,11 @@
-"""What goes out with a release agrees with the package: citation, changelog and the image's build."""
+"""What goes out with a release agrees with the package: citation, changelog and the site."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 import gapstack
@@ -19,3 +22,16 @@ def test_citation_and_changelog_are_of_this_version():
     )
     assert newest
     assert newest[1] == gapstack.__version__
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_warnings(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    done = subprocess.run(
+        [*command, "--config-file", str(ROOT / "scripts/mkdocs.yml"), "--site-dir", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert "frozen_spans" in (tmp_path / "reference/members.html").read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -326,46 +325,33 @@ def test_the_option_that_a_reply_names(text, option):
     assert named_option(text, LETTERS) == option
 
 
-# a background job ignores Ctrl-C unless it asks for it
-INTERRUPTIBLE = """
-import signal
-from gapstack.cli import main
-signal.signal(signal.SIGINT, signal.default_int_handler)
-main()
-"""
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
-def test_stopped_at_random_and_repeated_each_request_is_answered_once(stop, tmp_path, sample):
-    """What is stored is never asked again; only a kill loses the replies that are on their way."""
-    write_gap(tmp_path / "rows.tsv", Corpus(list(sample)[:200]).unlabelled())
+def test_killed_at_random_and_repeated_only_replies_on_their_way_are_lost(tmp_path, sample):
+    write_gap(tmp_path / "rows.tsv", sample[:100].unlabelled())
     environment = os.environ | {"GAPSTACK_CACHE": str(tmp_path / "cache")}
 
     def start(address, output):
         arguments = ["--input", str(tmp_path / "rows.tsv"), "--output", str(tmp_path / output)]
-        command = [sys.executable, "-c", INTERRUPTIBLE, "predict", address, *arguments]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        command = [sys.executable, "-m", "gapstack", "predict", address, *arguments]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
 
     with ModelServerDouble() as server:
         assert start(server.address, "whole.csv").wait() == 0
-        assert server.answered.total() == 400
-    draws, stops = random.Random(3), 0
+        assert server.answered.total() == 200
+    draws, kills = random.Random(3), 0
     with ModelServerDouble(delay=0.1) as server:
         while True:
-            process = start(server.address, "stopped.csv")
+            process = start(server.address, "killed.csv")
             before, most = server.answered.total(), draws.randrange(20, 60)
             while process.poll() is None and server.answered.total() - before < most:
                 time.sleep(0.005)
             if process.poll() is not None:
                 break
-            process.send_signal(stop)
+            process.kill()
             process.wait()
-            stops += 1
-    assert process.returncode == 0, process.stderr.read()
-    twice = server.answered.total() - len(server.answered)
-    print(f"{stops} stops by {stop.name}, {twice} of {len(server.answered)} requests answered twice")
-    assert stops >= 5
-    assert len(server.answered) == 400
-    assert twice <= (8 * stops if stop is signal.SIGKILL else 0)
-    assert (tmp_path / "stopped.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+            kills += 1
+    assert process.returncode == 0
+    assert kills >= 2
+    assert len(server.answered) == 200
+    assert server.answered.total() <= 200 + 8 * kills
+    assert (tmp_path / "killed.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()

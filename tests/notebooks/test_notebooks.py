@@ -54,7 +54,7 @@ def test_outputs_tell_nothing_of_a_machine(path):
     assert "Traceback" not in source
 
 
-@pytest.mark.slow
+@pytest.mark.documents
 def test_a_fresh_run_gives_the_committed_outputs(path):
     if path.stem == "audit" and sources.find("winogender") is None:
         pytest.skip("the data of Winogender are not on this machine (see `gap data status`)")
