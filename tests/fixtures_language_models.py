@@ -14,15 +14,11 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import (
     Gemma3ForCausalLM,
     Gemma3TextConfig,
-    GemmaConfig,
-    GemmaForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
     PreTrainedTokenizerFast,
-    Qwen2Config,
-    Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
 )
@@ -38,7 +34,6 @@ TURNS = (
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
 GROUPED = SIZES | {"num_key_value_heads": 2, "head_dim": 8, "initializer_range": 0.5}
 FAMILIES = {
-    "qwen2": (Qwen2ForCausalLM, Qwen2Config, {k: v for k, v in GROUPED.items() if k != "head_dim"}, CHATML),
     "qwen3": (Qwen3ForCausalLM, Qwen3Config, GROUPED, CHATML),
     "llama": (LlamaForCausalLM, LlamaConfig, GROUPED, None),
     "gpt2": (
@@ -47,7 +42,6 @@ FAMILIES = {
         {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 1024},
         None,
     ),
-    "gemma": (GemmaForCausalLM, GemmaConfig, GROUPED, TURNS),
     "gemma3": (Gemma3ForCausalLM, Gemma3TextConfig, GROUPED | {"sliding_window": 24}, TURNS),
 }
 """Class, configuration, sizes and chat template; gemma3 has layers that see the last 24 tokens only."""
@@ -57,7 +51,7 @@ def train_tokenizer(texts, family: str) -> PreTrainedTokenizerFast:
     """Byte-level BPE, or for llama and gemma BPE over words that begin with a visible space."""
     special = ["<bos>", "<eos>", "<pad>", "<|im_start|>", "<|im_end|>", "<start>", "<end>"]
     backend = Tokenizer(models.BPE(byte_fallback=False, unk_token=None))
-    if family in ("llama", "gemma", "gemma3"):
+    if family in ("llama", "gemma3"):
         backend.normalizer = normalizers.Replace(" ", "\u2581")
         backend.pre_tokenizer = pre_tokenizers.Split("\u2581", "merged_with_next")
         backend.decoder = decoders.Replace("\u2581", " ")

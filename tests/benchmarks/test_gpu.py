@@ -15,6 +15,7 @@ def gpu(monkeypatch):
     return importlib.import_module("gpu")
 
 
+@pytest.mark.slow
 def test_the_smoke_run_goes_through_all_of_it(gpu, capsys):
     assert gpu.main(["--smoke", "--epochs", "1"]) == 0
     printed = capsys.readouterr().out

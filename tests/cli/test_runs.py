@@ -10,8 +10,6 @@ from gapstack import create
 from gapstack.cli import app
 from gapstack.data import Corpus
 from gapstack.data.gap_files import read_submission, write_gap, write_submission
-from gapstack.errors import DataNotFoundError
-from gapstack.files import read_bytes
 from gapstack.runs import folder, predictors
 from gapstack.runs.folder import home
 from gapstack.runs.recipe import Recipe
@@ -174,12 +172,6 @@ def test_gold_is_found_by_the_ids(tmp_path, sample_test):
     assert "gold=ROWS" in refused("score", tmp_path / "other.csv", "--data", tmp_path)
 
 
-def test_a_missing_file_is_named_with_the_closest_one(tmp_path):
-    (tmp_path / "submission.csv").write_text("ID,A,B,NEITHER\n")
-    with pytest.raises(DataNotFoundError, match=r"submision.csv; did you mean .*submission.csv\?"):
-        read_bytes(tmp_path / "submision.csv")
-
-
 def test_the_home_is_the_checkout_or_the_user_s_data_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("GAPSTACK_HOME", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -205,26 +197,3 @@ def test_a_dry_run_says_what_would_be_trained_and_what_is_missing(tmp_path, monk
     assert record["missing"] == []
     assert record["note"].startswith("Not as published: rates rise and fall once")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_recipe_on_another_encoder_lists_the_changes(
-    tmp_path, monkeypatch, tiny_encoder_folder, sample_train
-):
-    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
-    write_gap(tmp_path / "mine.tsv", sample_train[:70])
-    options = (
-        "--train",
-        tmp_path / "mine.tsv",
-        "--encoder",
-        tiny_encoder_folder,
-        "--data",
-        "sample",
-        "--folds",
-        3,
-        "--epochs",
-        1,
-    )
-    result = CliRunner().invoke(app, ["run", "xuyang2019", *map(str, options)], catch_exceptions=False)
-    assert "tiny (2 layers, 0 million parameters) in place of bert-large-uncased" in result.stderr
-    assert "layer -1 of 24 layers: now 2 of 2 (1 of 1 members)" in result.stderr
-    assert (tmp_path / "submissions" / "xuyang2019-tiny-mine-sample.csv").is_file()

@@ -1,6 +1,5 @@
 """What a run sends to a tracking service, by a service that writes it down and by those that are installed."""
 
-import json
 import sys
 from types import SimpleNamespace
 
@@ -13,21 +12,10 @@ from gapstack.cli.tracking import log_fold, tracking
 from gapstack.errors import ExtraError, MemberError, RemoteError
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.recipe import Part, Recipe
-from tests.commands import RECIPE, gap
+from tests.commands import RECIPE
 from tests.training.toys import write_log
 
 RECIPE_OF_ONE = Recipe("mine", (Part("probert", "probert", {"training": {"epochs": 2}}),))
-TUNED = """
-name = "tuned"
-folds = 3
-[[members]]
-name = "probert"
-settings = {{ encoder = "{encoder}", training = {{ epochs = 1, frozen = ["encoder"] }} }}
-[[members]]
-name = "prior"
-[[stackers]]
-name = "logistic"
-"""
 
 
 class Notebook:
@@ -121,46 +109,3 @@ def test_a_missing_package_names_the_extra_before_anything_is_computed(service, 
     assert isinstance(refusal, ExtraError)
     assert f"pip install 'gapstack[{service}]'" in str(refusal)
     assert not (tmp_path / "home").exists()
-
-
-@pytest.fixture
-def tuned(tmp_path, tiny_encoder_folder, monkeypatch):
-    """The words of a command that fine-tunes a tiny member, and logs in the folder it is given in."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
-    (tmp_path / "tuned.toml").write_text(TUNED.format(encoder=tiny_encoder_folder))
-    return ("run", "tuned.toml", "--data", "sample", "--json", "--log")
-
-
-def held_out(printed: str) -> float:
-    """Logloss of the stack on the held-out rows, as `gap run --json` printed it."""
-    section = json.loads(printed)["sections"][1]
-    return next(row["logloss"] for row in section["rows"] if row["name"] == "stack")
-
-
-def test_mlflow_has_curves_scores_settings_and_identity(tuned, tmp_path, monkeypatch):
-    mlflow = pytest.importorskip("mlflow", reason="the extra mlflow is not installed")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
-    logloss = held_out(gap(*tuned, "mlflow"))
-    (one,) = mlflow.search_runs(search_all_experiments=True, output_format="list")
-    assert one.info.status == "FINISHED"
-    assert one.data.metrics["stack/held_out/logloss"] == pytest.approx(logloss, abs=1e-12)
-    assert one.data.params["members/probert/settings/training/epochs"] == "1"
-    assert one.data.params["identity/probert/source"]
-    curve = mlflow.MlflowClient().get_metric_history(one.info.run_id, "probert/fold-1/training-1/loss")
-    assert len(curve)
-    assert [metric.step for metric in curve] == sorted({metric.step for metric in curve})
-
-
-def test_wandb_takes_the_same_offline(tuned, tmp_path, monkeypatch):
-    pytest.importorskip("wandb", reason="the extra wandb is not installed")
-    monkeypatch.setenv("WANDB_MODE", "offline")
-    logloss = held_out(gap(*tuned, "wandb"))
-    (stored,) = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
-    content = stored.read_bytes()
-    for expected in (
-        b"probert/fold-1/training-1/loss",
-        b"identity/probert/source",
-        repr(logloss)[:14].encode(),
-    ):
-        assert expected in content

@@ -46,13 +46,6 @@ def test_submission_holds_the_stack_in_the_order_of_the_rows(finished, sample_te
     np.testing.assert_allclose(probabilities, finished.stack.test, atol=1e-9)
 
 
-def test_the_folder_describes_the_run(finished, sample_train):
-    manifest = finished.folder.manifest()
-    assert manifest["identity"]["training rows"] == sample_train.fingerprint
-    assert Recipe.parse(manifest["recipe"], "run.json") == RECIPE
-    assert "lightgbm" in manifest["versions"]
-
-
 def test_a_second_run_repeats_nothing(finished, copy, sample_train, sample_test, tmp_path, monkeypatch):
     monkeypatch.setattr(Prior, "_fit", lambda *_: pytest.fail("fitted again"))
     monkeypatch.setattr("gapstack.runs.runner.fit_nested", lambda *_: pytest.fail("stacked again"))

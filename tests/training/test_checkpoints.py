@@ -1,12 +1,6 @@
 """Kills, resumptions, stored files, and the identity of a training."""
 
-import json
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,15 +26,6 @@ PHASES = (
         evaluate_every=3,
     ),
 )
-CHILD = """
-import pathlib, sys
-from gapstack.training import CheckpointContext, train
-from tests.training.test_checkpoints import PHASES
-from tests.damage import DAMAGES, apply_damage
-from tests.training.toys import Toy, ToyData
-context = CheckpointContext(pathlib.Path(sys.argv[1]), checkpoint_seconds=0)
-train(Toy(), ToyData(pause=0.03), PHASES, ToyData(12, seed=4), context=context)
-"""
 
 
 def whole(context=None, phases=PHASES, **options):
@@ -50,42 +35,6 @@ def whole(context=None, phases=PHASES, **options):
 
 def checkpoint(folder: Path) -> Path | None:
     return next(folder.glob("*/checkpoint.safetensors"), None)
-
-
-def update(path: Path) -> tuple[int, int]:
-    # read in one go: safetensors opens a file twice, and the child may replace it in between
-    content = path.read_bytes()
-    length = int.from_bytes(content[:8], "little")
-    record = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["record"])
-    return record["phase"], record["update"]
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on_to_the_same_result(tmp_path):
-    root = Path(__file__).parents[2]
-    child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(tmp_path)],
-        cwd=root,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(root), *sys.path])},
-    )
-    try:
-        deadline = time.monotonic() + 300
-        # the second phase, past an evaluation and in the middle of an epoch
-        while (path := checkpoint(tmp_path)) is None or update(path) < (1, 7):
-            assert child.poll() is None, "the child ended before it could be killed"
-            assert time.monotonic() < deadline, "the child is too slow"
-            time.sleep(0.01)
-    finally:
-        child.send_signal(signal.SIGKILL)
-        child.wait()
-    phase, at = update(checkpoint(tmp_path))
-    assert phase == 1
-    assert at < 40, "killed while there was work left"
-    model, history = whole()
-    resumed, again = whole(CheckpointContext(tmp_path))
-    for name, tensor in model.state_dict().items():
-        assert torch.equal(tensor, resumed.state_dict()[name]), name
-    assert history == again
 
 
 @pytest.mark.slow
