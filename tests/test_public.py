@@ -1,5 +1,6 @@
 """The public surface: what ``import gapstack`` gives, how quickly, and the six lines of the README."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 import gapstack
+from gapstack import members
 from gapstack.data import Corpus, sources
 from gapstack.errors import DataError
 from gapstack.runs.folder import RunFolder
@@ -74,6 +76,25 @@ def test_the_python_of_the_readme_runs_as_it_stands(no_gap, capsys, monkeypatch,
     code = "\n".join(re.findall(r"```python\n(.*?)```", readme, re.DOTALL))
     exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
     assert "logloss" in capsys.readouterr().out
+
+
+def test_results_print_in_ten_lines_at_most(sample_train, sample_test, gap_folder):
+    result = gapstack.cross_validate("prior", sample_train)
+    comparison = gapstack.compare({"one": np.full((88, 3), 1 / 3)}, sample_test, replicates=100)
+    member = gapstack.create("prior").fit(sample_train)
+    audit = gapstack.audit(member, data=gap_folder, suites=["winogender"])
+    for one in (result, result.scores, comparison, audit, gapstack.load("default")):
+        assert len(repr(one).splitlines()) <= 10
+        assert len(repr(one)) < 1000
+
+
+def test_signatures_name_every_argument():
+    for name in NAMES - {"__version__", "create"}:
+        for function in (getattr(gapstack, name), *vars(getattr(gapstack, name)).values()):
+            if inspect.isfunction(function) and not function.__name__.startswith("_"):
+                kinds = {one.kind for one in inspect.signature(function).parameters.values()}
+                assert inspect.Parameter.VAR_KEYWORD not in kinds, function
+    assert "rounds" in inspect.signature(members.Surface).parameters, "create has those of the class"
 
 
 def test_cross_validation_gives_what_a_run_gives(sample_train, sample_test, tmp_path):

@@ -106,7 +106,7 @@ def test_a_saved_member_predicts_the_rows(sample_train, sample_test, tmp_path, m
     assert entry.name == "mine"
     assert entry.answers.probabilities == pytest.approx(prior.predict_proba(rows))
     assert entry.warnings == ("learned from data that share rows with gap-test",)
-    with pytest.raises(DataError, match="gold="):
+    with pytest.raises(DataError, match="corpus="):
         read_entries(["default"])
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.runner import run
 from tests.runs.conftest import RECIPE, predict
 
-CHANGED = RECIPE.revised(members=(*RECIPE.members[:2], Part("random", "surface", {"seed": 6})))
+CHANGED = replace(RECIPE, members=(*RECIPE.members[:2], Part("random", "surface", {"seed": 6})))
 
 
 def test_out_of_fold_rows_are_predicted_without_them_and_held_out_rows_by_all_folds(

@@ -20,6 +20,7 @@ from gapstack.processes import raise_gc_threshold
 _INTERRUPTED = 130
 _FAILED = 2
 _ARGUMENT = re.compile(r"\b([a-z_]+)=([A-Z]+|True)\b")  # "data=FOLDER", as errors name arguments of functions
+_OPTIONS = {"corpus": "gold"}  # where an option has another name than the argument
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 _FULL_DISK = "; finished work is kept: free some space and repeat the command"
 _REMEDIES = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _FULL_DISK) | {
@@ -124,7 +125,7 @@ def _line(error: Exception) -> str | None:
 
 
 def _as_option(argument: re.Match[str]) -> str:
-    name = f"--{argument[1].replace('_', '-')}"
+    name = f"--{_OPTIONS.get(argument[1], argument[1]).replace('_', '-')}"
     return name if argument[2] == "True" else f"{name} {argument[2]}"
 
 

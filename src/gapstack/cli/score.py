@@ -153,15 +153,6 @@ def stack_command(
         common.report_written(output)
 
 
-def _is_run(source: str) -> bool:
-    """False for a file or a saved member."""
-    if Path(source).is_file():
-        return False
-    from gapstack.runs.predictors import saved_folder  # imports the members, which takes seconds
-
-    return saved_folder(source) is None
-
-
 @app.command(
     "compare",
     epilog=common.examples(
@@ -214,11 +205,9 @@ def compare_command(
     from gapstack.data.sources import data_folder
 
     folder = data_folder(data)
-    files = [Path(source) for source in what if Path(source).is_file()]
-    rows_of_files = gold is not None or (files and not any(map(_is_run, what)))
     rows, entries = comparison.read_entries(
         what,
-        _rows(files[0] if files else Path(), gold, None, data) if rows_of_files else None,
+        read_gap(gold) if gold else None,
         out_of_fold=out_of_fold,
         trained_on=[read_gap(path) for path in trained_on or ()],
         data=data,

@@ -213,7 +213,8 @@ def compare(
         Probabilities in the order of ``corpus``; or submission CSVs, scorer TSVs, runs by name or folder, and
         ``RUN:MEMBER``.
     corpus : Corpus, optional
-        The rows, with official labels; by default those that the first run held out.
+        The rows, with official labels; by default those that the first run held out, or those of GAP that the ids of
+        the first file name.
     labels : str
         Label set of everything except ``scores``, which are computed for each available label set.
     data : str, optional

@@ -15,9 +15,10 @@ from gapstack.comparison.learning_curves import LearningCurve, learning_curves
 from gapstack.data import Corpus
 from gapstack.data.contamination import is_presumed, known_test_sets, leaks
 from gapstack.data.labels import LABEL_SETS
-from gapstack.data.sources import relabel
+from gapstack.data.sources import data_folder, relabel, rows_of
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError
 from gapstack.evaluation import Predictions, read_predictions
+from gapstack.evaluation.files import prediction_ids
 
 if TYPE_CHECKING:
     from gapstack.members.member import Predictor
@@ -53,18 +54,23 @@ def read_entries(
 
     Sources are submission CSVs, scorer TSVs, runs by name or folder, ``RUN:MEMBER`` or ``RUN:stack`` for one system of
     a run, and saved members, by folder or ``default``, which predict ``gold``.
-    ``gold`` are the labelled rows, by default those that the first run held out, or predicted ``out_of_fold``;
+    ``gold`` are the labelled rows, by default those that the first run held out, or predicted ``out_of_fold``, and
+    without a run the split of GAP that the ids of the first file name;
     ``trained_on`` is training data of the files' makers, which is checked for rows of ``gold``.
 
-    Raises DataError if a source is unknown or given twice, or there are only files and no ``gold``; MismatchError if a
-    run has no answers for these rows.
+    Raises DataError if a source is unknown or given twice, or there are no labelled rows; MismatchError if a run has no
+    answers for these rows.
     """
     folders: dict[Path, RunFolder] = {}
     found = [_source(text, folders) for text in sources]
-    if gold is None:
-        if not folders:
-            problem = "files and saved members do not contain labels"
-            raise DataError(problem, remedy="Name the labelled rows with gold=ROWS")
+    files = [source for source, _ in found if isinstance(source, Path) and source.is_file()]
+    if gold is None and not folders:
+        if not files:
+            raise DataError(
+                "saved members do not contain labels", remedy="Give labelled rows with corpus=ROWS"
+            )
+        gold = rows_of(prediction_ids(files[0]), data_folder(data))
+    elif gold is None:
         from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_corpora
 
         gold = run_corpora(next(iter(folders.values())), data)[OUT_OF_FOLD if out_of_fold else HELD_OUT]

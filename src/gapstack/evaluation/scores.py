@@ -83,7 +83,7 @@ def gap_scores(gold: Bools, decided: Bools, genders: Strings, answered: Bools | 
     return GapScores(**{name: DecisionCounts(*each.sum(axis=0).tolist()) for name, each in groups.items()})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scores:
     """Scores of one set of predictions.
 
@@ -114,7 +114,7 @@ class Scores:
         """The score called ``metric``, a key of :data:`~gapstack.evaluation.METRICS`."""
         return self.values[metric]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         heading, values = self._shown()
         return f"{heading}: {', '.join(f'{title} {value}' for title, value in values.items())}"
 
@@ -153,6 +153,8 @@ def score_predictions(corpus: Corpus, predictions: Predictions) -> Scores:
     """
     if not len(corpus):
         raise DataError("there is nothing to score", expected="at least one example")
+    if len(predictions.decided) != len(corpus):
+        raise DataError(f"{len(predictions.decided):,} rows of predictions for {len(corpus):,} examples")
     return Scores(
         data=corpus.name,
         label_set=corpus.label_set,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gapstack.errors import MemberError
-from gapstack.registry import Entry, Registry
+from gapstack.registry import Entry, Registry, lazy
 
 if TYPE_CHECKING:
     from gapstack.members.member import Member
@@ -149,6 +149,17 @@ MEMBERS: Registry[type[Member]] = Registry("member", _OURS, group="gapstack.memb
 """By name; other packages add to it by entry points of the group ``gapstack.members``."""
 
 
+def _class_name(entry: Entry) -> str:
+    return str(entry.target).rpartition(":")[2]
+
+
+__getattr__ = lazy(__name__, {_class_name(entry): entry.target for entry in _OURS.values()})
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *map(_class_name, _OURS.values())})
+
+
 def create(name: str, **settings: Any) -> Member:
     """Create an unfitted member.
 
@@ -157,7 +168,8 @@ def create(name: str, **settings: Any) -> Member:
     name : str
         Name of a member, as listed by ``gap members``.
     **settings
-        Settings that differ from the defaults, as listed by ``gap members NAME``.
+        Settings that differ from the defaults, the parameters of the member's class, such as
+        ``gapstack.members.Surface``; ``gap members NAME`` lists them.
 
     Raises
     ------

@@ -57,12 +57,14 @@ class Predictor(ABC):
     def save(self, folder: Path) -> None:
         """Write into ``folder``, without pickle; :func:`gapstack.load` reads it."""
 
-    def ask(self, text: str, **options: Any) -> Answers:
+    def ask(
+        self, text: str, *, pronoun: str | None = None, names: Sequence[str] = (), url: str | None = None
+    ) -> Answers:
         """Resolve the pronouns of a text, with probabilities.
 
-        Options and errors are those of :meth:`gapstack.anytext.pronoun_resolver.PronounResolver.ask`.
+        Arguments and errors are those of :meth:`gapstack.anytext.pronoun_resolver.PronounResolver.ask`.
         """
-        return self.resolver().ask(text, **options)
+        return self.resolver().ask(text, pronoun=pronoun, names=names, url=url)
 
     @overload
     def predict(self, rows: Corpus) -> Labels: ...

@@ -24,7 +24,7 @@ KINDS = ("simplex", "conditional", "evidence")
 """Stackers of files to choose from by default, the simplest first."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OutOfFold:
     """Result of :func:`gapstack.cross_validate`."""
 
@@ -34,6 +34,9 @@ class OutOfFold:
     """The fold of each row."""
     scores: Scores
     """Scores of the probabilities."""
+
+    def __repr__(self) -> str:
+        return f"Out of fold, {self.folds.k} folds: {self.scores!r}"
 
 
 def cross_validate(member: Any, corpus: Corpus, *, folds: int = 5, seed: int = 2019) -> OutOfFold:

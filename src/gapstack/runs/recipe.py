@@ -200,8 +200,16 @@ class Recipe:
 
         return self._with_settings(changed)
 
-    def revised(self, **changes: Any) -> Recipe:
+    def revised(
+        self,
+        *,
+        labels: str | None = None,
+        folds: int | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Recipe:
         """Replace fields by values that are not None, and validate the result."""
+        changes: dict[str, Any] = {"labels": labels, "folds": folds, "seed": seed, "name": name}
         return replace(self, **{key: value for key, value in changes.items() if value is not None})
 
     def as_dict(self) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def run(
     data: str | None = None,
     root: Path | None = None,
     fresh: bool = False,
-    executor: Executor = in_order,
+    executor: Executor | None = None,
     checkpoint_seconds: float = 120.0,
     tensorboard: bool = False,
     on_fold: Callable[[RunFolder, str, int], None] | None = None,
@@ -141,7 +141,7 @@ def run(
         Folder for ``models/`` and ``submissions/``; :func:`~gapstack.runs.folder.home` by default.
     fresh : bool
         Discard an earlier run of this name.
-    executor : Executor
+    executor : Executor, optional
         Executes the fits; this process by default. Results do not depend on it.
     checkpoint_seconds : float
         Minimum time between two checkpoints of a fine-tuned member.
@@ -193,7 +193,7 @@ def run(
             _log.info("damaged, will be recomputed: %s", ", ".join(damaged))
         folds.save(folder.root / "folds.json")
         store = RunStore(folder, parts, train, test, folds, checkpoint_seconds, tensorboard)
-        fits, reused = _cross_fit(store, executor, on_fold or (lambda *fold: None))
+        fits, reused = _cross_fit(store, executor or in_order, on_fold or (lambda *fold: None))
         if recipe.stacked:
             _stack(recipe, fits, store)
         done = replace(stored_run(folder, rows=(train, test)), reused=reused)
