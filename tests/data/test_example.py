@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,17 +43,14 @@ def test_occurrences_and_offsets_choose(pronoun, a, spans):
 @pytest.mark.parametrize(
     ("text", "pronoun", "a", "b", "problem"),
     [
-        (TWICE, "she", "Kate", "Mary", r"occurs 2 times, at 15, 52"),
-        (TWICE, ("she", 3), "Kate", "Mary", "occurs 2 times"),
-        (TWICE, ("she", 0), "Kate", "Mary", "occurs 2 times"),
-        (TEXT, "she", "Ann", "Mary", "a: the text has no 'Ann'"),
-        (TEXT, "she", "kate", "Mary", "'Kate' at 0"),
-        (TEXT, "she", "Kat", "Mary", "a: the text has no 'Kat'"),
-        (TEXT, "she", "", "Mary", "a: the text has no ''"),
+        (TWICE, "she", "Kate", "Mary", r"'she' at 15, 52"),
+        (TWICE, ("she", 3), "Kate", "Mary", "'she' at 15, 52"),
+        (TEXT, "she", "kate", "Mary", "a: .*'kate' at no place"),
+        (TEXT, "she", "Kat", "Mary", "a: .*'Kat' at no place"),
+        (TEXT, "she", "", "Mary", "a: .*'' at no place"),
         (TEXT, "told", "Kate", "Mary", "not a known pronoun"),
         (TEXT, "she", "Kate", "Kate told", "overlapping"),
         (TEXT, "she", (0, 99), "Mary", "37 characters"),
-        (TEXT, "she", 5, "Mary", r"a: found 5"),
     ],
 )
 def test_what_is_missing_or_ambiguous_is_said(text, pronoun, a, b, problem):
@@ -82,14 +78,7 @@ def test_spans_cover_the_words_that_were_given(words, name, pronoun, times, data
 @pytest.mark.parametrize(
     "change",
     [
-        *(
-            {"a": (0, 4)},
-            {"pronoun": None},
-            {"b": Span(10.0, 14)},
-            {"b": Span(np.int64(10), 14)},
-            {"label": 0},
-        ),
-        *({"a": Span(4, 4)}, {"a": Span(-2, 4)}, {"pronoun": Span(36, 38)}, {"b": Span(36, 38)}),
+        *({"a": (0, 4)}, {"a": Span(4, 4)}, {"a": Span(-2, 4)}, {"pronoun": Span(36, 38)}),
         *({"a": Span(19, 21)}, {"b": Span(22, 25)}, {"b": Span(0, 4)}),
     ],
     ids=str,

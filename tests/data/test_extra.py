@@ -11,7 +11,7 @@ import pytest
 
 from gapstack.data import Corpus, Example, Gender, Label, Span, sources
 from gapstack.data.contamination import shared_passages
-from gapstack.data.extra import LEFT_OUT, load
+from gapstack.data.extra import load
 from gapstack.data.extra.sentences import case_of_blank
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.registry import UnknownNameError
@@ -42,8 +42,6 @@ def test_real_files_give_rows_like_gaps(loaded, name):
     found = loaded(name)
     labels = np.bincount(found.corpus.labels, minlength=3)
     assert (*labels, sum(found.skipped.values())) == COUNTS[name]
-    assert found.licence
-    assert found.upstream
     words = re.compile(r"[\w'(].*[\w'.)\u2019]|\w", re.DOTALL)
     for example in found.corpus:
         assert example.a < example.b
@@ -130,12 +128,9 @@ def test_blanks_are_filled_where_the_case_is_sure(before, after, marked, case):
     assert case_of_blank(before, after, marked=marked) == case
 
 
-def test_unknown_left_out_and_missing(tmp_path):
+def test_unknown_and_missing(tmp_path):
     with pytest.raises(UnknownNameError, match='no extra corpus is called "onto"'):
         load("onto")
-    for name in LEFT_OUT:
-        with pytest.raises(DataError, match=f"{name} is left out: "):
-            load(name)
     (tmp_path / "winogender").mkdir()
     with pytest.raises(DataNotFoundError, match=r"all_sentences.tsv"):
         load("winogender", tmp_path)

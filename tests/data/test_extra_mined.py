@@ -11,8 +11,8 @@ import pytest
 from gapstack.data.contamination import shared_passages
 from gapstack.data.extra import load
 from gapstack.data.extra.conll import ConllDocument, GoldMention, parse, read_corpus
-from gapstack.data.extra.extra_corpus import ExtraRows
 from gapstack.data.extra.mined import GAP_PRIOR, mine
+from gapstack.data.extra.rows import ExtraRows
 from gapstack.errors import DataError
 
 PATH = Path("books.conll")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapstack.data import Corpus, Example, Folds, Label, make_folds
+from gapstack.data import Corpus, Example, Label, make_folds
 from gapstack.errors import DataError
 
 PAGE = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["he", "her"])), min_size=1, max_size=4)
@@ -52,13 +52,6 @@ def test_gender_and_label_are_even_on_gap(gap_splits):
     for stratum in np.unique(strata):
         counts = [int((strata[folds.split(fold)[1]] == stratum).sum()) for fold in range(5)]
         assert max(counts) - min(counts) <= 2, (stratum, counts)
-
-
-@pytest.mark.parametrize("assignment", [[0, 0, 1], [0, 0, 0, 0], [0, 0, 2, 2], [0, 1, 1, 1]])
-def test_folds_that_break_their_promise_cannot_be_made(assignment):
-    groups = np.array(["x", "x", "y", "z"])
-    with pytest.raises(DataError, match="folds"):
-        Folds(np.array(assignment), 2, 0, "print", groups)
 
 
 def test_folds_need_labels_and_enough_rows():

@@ -11,13 +11,22 @@ from gapstack.errors import DataError
 
 
 @pytest.fixture
-def rows(sample_test, monkeypatch, tmp_path) -> Corpus:
-    """Rows that stand for stage 2."""
+def stage2(monkeypatch, tmp_path):
+    """Makes some rows stage 2."""
+
+    def put(rows):
+        (tmp_path / "data").mkdir(exist_ok=True)
+        write_gap(tmp_path / "data" / "stage2.tsv", Corpus(rows))
+
+    monkeypatch.setattr(sources, "find", lambda name, data=None: None)
+    monkeypatch.setattr(sources, "require", lambda name, data=None: tmp_path / "data" / "stage2.tsv")
+    return put
+
+
+@pytest.fixture
+def rows(sample_test, stage2) -> Corpus:
     found = sample_test[:20].unlabelled()
-    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: found)
-    monkeypatch.setattr(teacher.sources, "find", lambda name, data=None: None)
-    write_gap(tmp_path / "stage2.tsv", found)
-    monkeypatch.setattr(teacher.sources, "require", lambda name, data=None: tmp_path / "stage2.tsv")
+    stage2(found)
     return found
 
 
@@ -43,22 +52,20 @@ def test_rows_that_a_file_leaves_out_are_left_out(rows, folder):
     assert teacher.load_teacher([str(folder / "one.csv"), str(few)]).corpus.ids == rows.ids[3:5]
 
 
-def test_rows_of_a_page_or_passage_that_was_scored_are_left_out(rows, folder, monkeypatch):
+def test_rows_of_a_page_or_passage_that_was_scored_are_left_out(rows, folder, stage2):
     scored, same_page, same_passage, *others = rows
     same_page = replace(same_page, url=scored.url)
     same_passage = replace(scored, id=same_passage.id, url=same_passage.url)
-    stage2 = Corpus([scored, same_page, same_passage, *others], name="stage 2")
-    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: stage2)
+    stage2([scored, same_page, same_passage, *others])
     file = folder / "unscored.csv"
-    write_submission(file, stage2.ids[1:], np.full((19, 3), 1 / 3))
+    write_submission(file, rows.ids[1:], np.full((19, 3), 1 / 3))
     clean = [row.id for row in others if row.url != scored.url]
     assert teacher.load_teacher(str(file)).corpus.ids == clean
 
 
-def test_a_folder_with_rows_of_its_own_joins_in(rows, folder, sample_test, monkeypatch):
+def test_a_folder_with_rows_of_its_own_joins_in(rows, folder, sample_test, stage2):
     scored, unanswered, *own = sample_test[20:30].unlabelled()
-    stage2 = Corpus([*rows, scored], name="stage 2")
-    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: stage2)
+    stage2([*rows, scored])
     (folder / "own").mkdir()
     same_page = replace(own[0], id="same-page", url=scored.url)
     mined = Corpus([same_page, unanswered, *own])
@@ -73,23 +80,20 @@ def test_a_folder_with_rows_of_its_own_joins_in(rows, folder, sample_test, monke
     assert teacher.load_teacher(str(folder / "own")).corpus.ids == [row.id for row in (same_page, *own)]
 
 
-def test_answers_to_other_rows_teach_nothing(rows, folder):
+def test_what_teaches_nothing_is_refused(rows, folder, tmp_path):
     write_submission(folder / "one.csv", ["other"], np.full((1, 3), 1 / 3))
-    with pytest.raises(DataError, match=r"no row of stage 2 is in all of one.csv, two.csv"):
+    with pytest.raises(DataError, match=r"no row of stage2 is in all of one.csv, two.csv"):
         teacher.load_teacher(str(folder))
-
-
-def test_a_folder_without_submissions_is_refused(rows, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match=r"no submission here.*expected files"):
+    with pytest.raises(DataError, match=r"empty: no submission"):
         teacher.load_teacher(str(tmp_path / "empty"))
 
 
-def test_the_published_files_teach_what_is_not_in_gap_test(gap_folder, monkeypatch):
-    rows = sources.stage2()[:1500]
-    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: rows)
+def test_the_published_files_teach_what_is_not_in_gap_test(gap_folder, tmp_path):
+    (tmp_path / "gap_stage2").mkdir()
+    write_gap(tmp_path / "gap_stage2" / "test_stage_2.tsv", sources.stage2()[:1500])
     files = sorted(sources.require("stage2-submissions").glob("*.csv*"))[:2]
-    taught = teacher.load_teacher([str(file) for file in files])
+    taught = teacher.load_teacher([str(file) for file in files], tmp_path)
     assert len(taught.corpus) > 1300  # the rest was scored, or shares passages with GAP
     assert not set(taught.corpus.texts) & set(sources.gap_split("test").texts)
     np.testing.assert_allclose(taught.probabilities.sum(axis=1), 1)

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
@@ -24,7 +23,6 @@ from gapstack.data import Corpus
 from gapstack.data.augment import average as average_variants
 from gapstack.data.augment import variants
 from gapstack.data.contamination import is_presumed
-from gapstack.data.extra import LEFT_OUT
 from gapstack.data.gap_files import write_gap
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members.member import Predictor, each_once
@@ -43,7 +41,12 @@ _ALL: tuple[Suite, ...] = (
 SUITES: Registry[Suite] = Registry("suite", {suite.name: suite for suite in _ALL})
 """By name, in the order of the report."""
 
-NO_SUITE = MappingProxyType({name: LEFT_OUT[name] for name in ("bug", "pdp")})
+NO_SUITE = {
+    "bug": "a sentence has one person and a pronoun that means it; the other professions in 225 of 1,717 "
+    'sentences are nobody\'s distractors ("a specialist still life painter") and nobody checked them',
+    "pdp": "our copy has its pronouns masked, and no schema has two first names of one sex, from "
+    "which the pronoun would follow",
+}
 """Known test sets that cannot be read as a choice between two names, and why."""
 
 

@@ -25,10 +25,10 @@ from gapstack.audits.suite import (
     percents,
     predictions,
 )
-from gapstack.data import Corpus, Gender, Label
+from gapstack.data import Gender, Label
 from gapstack.data.cells import read_text
 from gapstack.data.extra import conll, mined, sentences
-from gapstack.data.extra.extra_corpus import ExtraRows
+from gapstack.data.extra.rows import ExtraRows
 from gapstack.data.sources import file_of
 from gapstack.display.render import Cell, Column
 from gapstack.evaluation import gap_scores, gold_decisions
@@ -48,7 +48,7 @@ class TwoNames(Suite):
     """Accuracy, by gender where there is more than one.
 
     ``read`` takes the data folder or None and appends rows to an
-    :class:`~gapstack.data.extra.extra_corpus.ExtraRows`; ``note`` is a caveat for readers of the figures; ``kind``
+    :class:`~gapstack.data.extra.rows.ExtraRows`; ``note`` is a caveat for readers of the figures; ``kind``
     maps a row's id to its kind, for a breakdown.
     """
 
@@ -63,9 +63,9 @@ class TwoNames(Suite):
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
         """Read the rows, including those with neutral pronouns."""
-        into = ExtraRows(neutral=True)
+        into = ExtraRows(self.name, neutral=True)
         self.read(data, into)
-        corpus = Corpus(into.examples, name=self.name)
+        corpus = into.corpus
         facts = {}
         if self.kind:
             # copies of one snippet are resampled together

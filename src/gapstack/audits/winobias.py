@@ -20,7 +20,7 @@ from gapstack.audits.statistics import mean_percent, sides
 from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, percents, predictions, pro_and_anti
 from gapstack.data import Corpus, Gender, Label
 from gapstack.data.extra import load
-from gapstack.data.extra.extra_corpus import PRONOUN
+from gapstack.data.extra.rows import PRONOUN
 from gapstack.display.render import Cell
 from gapstack.evaluation import gold_decisions
 from gapstack.evaluation.metrics import f1_percent, outcomes

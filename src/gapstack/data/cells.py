@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,13 +33,18 @@ class Row:
     cells: Sequence[str]
 
     def __getitem__(self, column: str) -> str:
+        if column not in self.columns:
+            raise self.error(column, "there is nothing", expected=f"a {column}")
         return self.cells[self.columns.index(column)]
 
-    def error(
-        self, column: int | str | None, problem: str, *, expected: str = "", remedy: str = ""
-    ) -> DataError:
-        """An error with this row's place."""
-        return DataError(problem, place=Place(self.file, self.line, column), expected=expected, remedy=remedy)
+    @property
+    def place(self) -> Place:
+        """The row's place in its file."""
+        return Place(self.file, self.line)
+
+    def error(self, column: int | str | None, problem: str, **more: str) -> DataError:
+        """An error with this row's place; ``more`` is expected and remedy."""
+        return DataError(problem, place=Place(self.file, self.line, column), **more)
 
 
 @dataclass
@@ -107,16 +111,15 @@ def stream_table(
     for number, raw in enumerate(iter_lines(path), start=1):
         try:
             with located(Place(path, number)):
-                cells = _split(Row(path, number, columns, ()), raw, separator)
-                row = Row(path, number, columns, cells)
+                row = Row(path, number, columns, _split(raw, separator))
                 if header and number == 1:
                     columns = _match_header(row, layouts, separator)
                     continue
-                if len(cells) != len(columns):
-                    at = columns[len(cells)] if len(cells) < len(columns) else len(columns) + 1
+                if len(row.cells) != len(columns):
                     expected = f"{len(columns)} cells ({', '.join(columns)})"
                     remedy = "Look for a line break or separator inside a cell"
-                    raise row.error(at, f"the row has {len(cells)} cells", expected=expected, remedy=remedy)
+                    problem = f"the row has {len(row.cells)} cells"
+                    raise row.error(None, problem, expected=expected, remedy=remedy)
                 value = parse(row)
         except DataError as error:
             if quarantine is None or (header and number == 1):
@@ -128,9 +131,7 @@ def stream_table(
     if quarantine is not None:
         quarantine.put(path, rejected)
     if is_empty:
-        nothing = DataError(
-            "has a header and no rows", place=Place(path, 1), expected="rows after the header"
-        )
+        nothing = DataError("has no rows", place=Place(path, 1), expected="rows after the header")
         raise rejected[0][0] if rejected else nothing
 
 
@@ -173,19 +174,10 @@ def decode(blob: bytes, name: Path | str) -> str:
 
 def read_json(blob: bytes, file: Path, line: int = 1, kind: Any = Any) -> Any:
     """Parse JSON and check it strictly against a type; DataError with the place, the key and the value found."""
-    return _checked("validate_json", blob, kind, Place(file, line))
-
-
-def check_parsed(value: object, kind: Any, place: Place) -> Any:
-    """As :func:`read_json`, of JSON that is parsed already."""
-    return _checked("validate_python", value, kind, place)
-
-
-def _checked(method: str, value: object, kind: Any, place: Place) -> Any:
     from pydantic import ValidationError  # slow to import
 
     try:
-        return getattr(_type_adapter(kind), method)(value, strict=True)
+        return _type_adapter(kind).validate_json(blob, strict=True)
     except ValidationError as error:
         (first, *_) = error.errors()
         where = ".".join(map(str, first["loc"]))
@@ -195,7 +187,7 @@ def _checked(method: str, value: object, kind: Any, place: Place) -> Any:
             problem, expected = f"is not valid JSON ({first['ctx']['error']})", "JSON in UTF-8"
         elif first["type"] == "missing":
             problem, expected = f"has no {where!r}", "this key"
-        raise DataError(problem, place=place, expected=expected) from None
+        raise DataError(problem, place=Place(file, line), expected=expected) from None
 
 
 @lru_cache(maxsize=64)
@@ -206,35 +198,28 @@ def _type_adapter(kind: Any) -> Any:
 
 
 def _match_header(row: Row, layouts: Sequence[Columns], separator: str) -> Columns:
-    """The layout of a header; DataError at the first column that differs from the nearest one."""
+    """The layout of a header; DataError if it is none."""
     normal = [cell.lower().replace("_", "-") for cell in row.cells]
     for layout in layouts:
         if normal == [name.lower() for name in layout]:
             return layout
-    nearest = min(layouts, key=lambda layout: abs(len(layout) - len(normal)))
-    pairs = enumerate(zip_longest(normal, nearest), start=1)
-    at = next(at for at, (cell, name) in pairs if name is None or cell != name.lower())
-    problem = f"the header has {row.cells[at - 1][:40]!r}" if at <= len(normal) else "the header ends here"
+    nearest = min(layouts, key=lambda layout: len({name.lower() for name in layout} ^ set(normal)))
     marks = "commas" if separator == "," else "tabs"
-    raise row.error(at, problem, expected=f"the header {', '.join(nearest)}, with {marks} between")
+    problem = f"the header is {shown(separator.join(row.cells))}"
+    raise row.error(None, problem, expected=f"{', '.join(nearest)}, with {marks} between")
 
 
-def _split(row: Row, raw: bytes, separator: str) -> Sequence[str]:
-    """Cells of one line; the error of the empty ``row`` names the column of the first bad byte."""
-    bad = re.search(rb"[\r\0]", raw)
+def _split(raw: bytes, separator: str) -> Sequence[str]:
+    """Cells of one line; DataError without a place for characters that no cell may have."""
+    expected, remedy = (
+        "text in UTF-8, each line ended by a line feed alone",
+        r"Convert it: sed -i 's/\r$//' FILE",
+    )
+    if bad := re.search(rb"[\r\0]", raw):
+        name = "NUL" if bad[0] == b"\0" else "carriage return, as in the CRLF of Windows"
+        raise DataError(f"has a {name}", expected=expected, remedy=remedy)
     try:
-        if bad is None:
-            text = raw.decode("utf-8")
-            return next(csv.reader([text], strict=True)) if separator == "," else text.split(separator)
-        at, problem = (
-            bad.start(),
-            "a NUL" if bad[0] == b"\0" else "a carriage return, as in the CRLF of Windows",
-        )
-    except UnicodeDecodeError as invalid:
-        at, problem = invalid.start, f"byte 0x{raw[invalid.start]:02X} is not UTF-8"
-    except csv.Error as broken:
-        at, problem = raw.find(b'"'), f"a quoted cell is broken ({broken})"
-    position = raw[:at].count(separator.encode())
-    column = row.columns[position] if position < len(row.columns) else position + 1
-    expected = "text in UTF-8, one row a line, ended by a line feed alone"
-    raise row.error(column, problem, expected=expected, remedy=r"Convert it: sed -i 's/\r$//' FILE")
+        text = raw.decode("utf-8")
+        return next(csv.reader([text], strict=True)) if separator == "," else text.split(separator)
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise DataError(f"cannot be read ({problem})", expected=expected) from None

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.data import html
-from gapstack.data.example import GENDER_BY_FORM, Example, Label, Mention
-from gapstack.errors import DataError, Place, located
+from gapstack.data.cells import Columns, Row, whole_number
+from gapstack.data.example import GENDER_BY_FORM, Example, Label, Span
+from gapstack.errors import DataError, located
 from gapstack.files import fingerprint
 
 if TYPE_CHECKING:
     import pandas as pd
 
+GAP_COLUMNS: Columns = (
+    *("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref"),
+    *("B", "B-offset", "B-coref", "URL"),
+)
 Rows = NDArray[np.integer] | NDArray[np.bool_] | list[int] | list[bool]
 _SHOWN = 5
 """Number of rows that a notebook shows."""
@@ -133,24 +140,17 @@ class Corpus(Sequence[Example]):
         DataError
             If a column is missing, or a row is not a valid example; the error names the row, counted from 1.
         """
-        frame = frame.rename(columns=lambda column: str(column).lower().replace("-", "_"))
-        lacks = [f"{column!r}" for column in ("text", "pronoun", "a", "b") if column not in frame]
-        if lacks:
-            problem = f"{name} has no column {' and '.join(lacks)}"
-            raise DataError(problem, expected="the columns text, pronoun, a and b")
+        names = {one.lower(): one for one in (*GAP_COLUMNS, "label")}
+        frame = frame.rename(columns=lambda column: names.get(str(column).lower().replace("_", "-"), column))
+        if "ID" not in frame:
+            frame = frame.assign(ID=frame.index)
+        records = frame.convert_dtypes().astype(object).where(frame.notna(), "").to_dict("records")
         examples = []
-        cells = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        for number, (index, row) in enumerate(zip(frame.index, cells, strict=True), start=1):
-            with located(Place(name, number), "offsets that are numbers"):
-                empty = [
-                    column for column in ("text", "pronoun", "a", "b") if not isinstance(row[column], str)
-                ]
-                if empty:
-                    raise DataError(f"{' and '.join(empty)}: found no text", expected="an example")
-                spans = (_mention(row, mention) for mention in ("pronoun", "a", "b"))
-                identifier = str(row.get("id", index))
-                url, label = row.get("url") or None, _label(row)
-                examples.append(Example.from_text(row["text"], *spans, id=identifier, url=url, label=label))
+        for number, record in enumerate(records, start=1):
+            cells = {column: str(value) for column, value in record.items() if value != ""}
+            row = Row(Path(name), number, tuple(map(str, cells)), tuple(cells.values()))
+            with located(row.place):
+                examples.append(example_of(row))
         return cls(examples, label_set=label_set, name=name)
 
     def _with(self, examples: Iterable[Example]) -> Corpus:
@@ -215,30 +215,43 @@ class Corpus(Sequence[Example]):
         return np.array([str(e.gender) for e in self.examples], dtype=str)
 
 
-def _mention(row: Mapping[Any, Any], name: str) -> Mention:
-    """A mention's words, or its characters if the row has an offset."""
-    words: str = row[name]
-    start = row.get(f"{name}_offset")
-    if start is None:
-        return words
-    found = row["text"][int(start) : int(start) + len(words)]
-    if found != words:
-        problem = f"{name}_offset: at {start} the text has {found!r}"
-        raise DataError(problem, expected=repr(words), remedy="Offsets count characters from 0")
-    return int(start), int(start) + len(words)
+def example_of(row: Row) -> Example:
+    """The example of a row with some of the columns of :data:`GAP_COLUMNS` or ``label``; DataError if it is none."""
+    mentions = [
+        span_at(row, name, row["Text"]) if f"{name}-offset" in row.columns else row[name]
+        for name in ("Pronoun", "A", "B")
+    ]
+    url = row["URL"] if "URL" in row.columns else ""
+    return Example.from_text(row["Text"], *mentions, id=row["ID"], url=url or None, label=_label(row))
 
 
-def _label(row: Mapping[Any, Any]) -> Label | None:
-    if row.get("a_coref") is not None:
-        answers = [str(row[f"{name}_coref"]).lower() for name in ("a", "b")]
-        if sorted(answers) not in (["false", "true"], ["false", "false"]):
-            expected = "true or false, at most one true"
-            raise DataError(f"a_coref and b_coref are {' and '.join(answers)}", expected=expected)
-        return Label([*answers, "true"].index("true"))
-    label = row.get("label") or None
-    if label is not None and label not in Label.__members__:
-        raise DataError(f"label: found {label!r}", expected="A, B, NEITHER or nothing")
-    return None if label is None else Label[label]
+def span_at(row: Row, name: str, text: str) -> Span:
+    """Span of the words in a column; DataError if the text does not have them at the offset in another column."""
+    mention, column = row[name], f"{name}-offset"
+    start = whole_number(row[column])
+    if start is not None and mention and text.startswith(mention, start):
+        return Span(start, start + len(mention))
+    places = [place.start() for place in re.finditer(re.escape(mention), text)] if mention else []
+    where = f"at {min(places, key=lambda place: abs(place - (start or 0)))}" if places else "nowhere"
+    raise row.error(
+        column,
+        f"found {row[column][:40]!r}; the text has {mention!r} {where}",
+        expected="the number of characters (not bytes) before it",
+    )
+
+
+def _label(row: Row) -> Label | None:
+    if "A-coref" in row.columns:
+        coreferent = [row["A-coref"].lower(), row["B-coref"].lower()]
+        if sorted(coreferent) not in (["false", "true"], ["false", "false"]):
+            problem = f"the labels are {row['A-coref']!r} and {row['B-coref']!r}"
+            raise row.error("A-coref", problem, expected="TRUE or FALSE, at most one TRUE")
+        return Label([*coreferent, "true"].index("true"))
+    if "label" not in row.columns:
+        return None
+    if row["label"] not in Label.__members__:
+        raise row.error("label", f"found {row['label']!r}", expected="A, B, NEITHER or nothing")
+    return Label[row["label"]]
 
 
 def one_hot(labels: NDArray[np.int64]) -> NDArray[np.float64]:

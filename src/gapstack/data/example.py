@@ -88,21 +88,15 @@ class Example:
     """Right answer, None for unlabelled rows."""
 
     def __post_init__(self) -> None:
-        spans = (self.pronoun, self.a, self.b)
-        if (
-            {type(span) for span in spans} == {Span}
-            and {type(end) for span in spans for end in span} == {int}
-            and (self.label is None or type(self.label) is Label)
-        ):
-            first, second, third = sorted(spans)
-            if 0 <= first[0] < first[1] <= second[0] < second[1] <= third[0] < third[1] <= len(self.text):
-                return
-        raise DataError(
-            f"example {self.id!r} has overlapping or invalid spans: pronoun {self.pronoun}, a {self.a}, b {self.b}, or "
-            f"an invalid label: {self.label!r}",
-            expected=f"disjoint Span(start, end) in a text of {len(self.text)} characters; a Label or None",
-            remedy="Example.from_text finds the spans of words",
-        )
+        spans = sorted((self.pronoun, self.a, self.b))
+        ends = [0, *(end for span in spans for end in span), len(self.text)]
+        is_apart = ends == sorted(ends) and all(start < end for start, end in spans)
+        if not is_apart or {type(span) for span in spans} != {Span}:
+            raise DataError(
+                f"example {self.id!r} has overlapping or invalid spans: pronoun {self.pronoun}, a {self.a}, b {self.b}",
+                expected=f"disjoint Span(start, end) in a text of {len(self.text)} characters",
+                remedy="Example.from_text finds the spans of words",
+            )
 
     @classmethod
     def from_text(
@@ -188,31 +182,18 @@ class Example:
 
 def _span(text: str, field: str, at: Mention) -> Span:
     """Find a mention in the text; ``field`` is its name in errors."""
-    number: int | None = None
-    match at:
-        case (int() as start, int() as end):
-            return Span(start, end)
-        case str() as words:
-            pass
-        case (str() as words, int() as number):
-            pass
-        case _:
-            expected = 'words, words and the number of their occurrence ("she", 2), or a range (start, end)'
-            raise DataError(f"{field}: found {at!r}", expected=expected)
+    if isinstance(at, tuple) and isinstance(at[0], int):
+        return Span(at[0], at[1])
+    words, number = (at, None) if isinstance(at, str) else at
     places = occurrences(text, words)
-    if not places:
-        alike = [f"{text[slice(*one)]!r} at {one.start}" for one in occurrences(text, words, any_case=True)]
+    if number is None and (field != "pronoun" or len(places) == 1):  # the first of a name, the only pronoun
+        number = 1
+    if number is None or not 1 <= number <= len(places):
+        starts = ", ".join(str(place.start) for place in places)
         raise DataError(
-            f"{field}: the text has no {words!r}" + (f"; it has {' and '.join(alike)}" if alike else ""),
-            expected="whole words of the text, in its case",
+            f"{field}: the text has {words!r} at {starts or 'no place'}",
+            expected="whole words of the text, in its case; (words, 2) is the second of several",
             remedy="Or use a range of characters (start, end)",
-        )
-    if number is None:  # the first of a name; a pronoun must be the only one
-        number = 0 if field == "pronoun" and len(places) > 1 else 1
-    if not 1 <= number <= len(places):
-        raise DataError(
-            f"{field}: {words!r} occurs {len(places)} times, at {', '.join(str(one.start) for one in places)}",
-            expected=f"one of them: ({words!r}, 1) is the first, ({words!r}, {len(places)}) the last",
         )
     return places[number - 1]
 
@@ -261,8 +242,7 @@ def edit(example: Example, replacements: Iterable[Replacement | tuple[int, int, 
 
     def shifted(span: Span) -> Span:
         start = span.start + sum(one.growth for one in ordered if one.end <= span.start)
-        within = sum(one.growth for one in ordered if span.start < one.end and one.start < span.end)
-        return Span(start, start + span.end - span.start + within)
+        return Span(start, span.end + sum(one.growth for one in ordered if one.start < span.end))
 
     pronoun, a, b = map(shifted, (example.pronoun, example.a, example.b))
     return replace(example, text=text, pronoun=pronoun, a=a, b=b)

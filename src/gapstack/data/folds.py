@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.data.corpus import Corpus
 from gapstack.errors import DataError
@@ -18,28 +17,12 @@ from gapstack.types import Rows
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Assignment of each row of a corpus to the fold in which it is held out, (n,) int64 from 0 to k - 1.
-
-    Raises DataError if a fold has no rows, or one of the corpus's ``groups`` is in two folds.
-    """
+    """Assignment of each row of a corpus to the fold in which it is held out, (n,) int64 from 0 to k - 1."""
 
     assignment: Rows
     k: int
     seed: int
     corpus_fingerprint: str
-    groups: InitVar[NDArray[np.str_]]
-
-    def __post_init__(self, groups: NDArray[np.str_]) -> None:
-        folds = self.assignment.tolist()
-        if len(folds) != len(groups) or set(folds) != set(range(self.k)):
-            raise DataError(
-                f"{len(set(folds))} folds of {len(folds)} rows",
-                expected=f"folds 0 to {self.k - 1}, none empty, of {len(groups)} rows",
-                remedy="Use fewer folds",
-            )
-        if len(set(zip(groups.tolist(), folds, strict=True))) > len(set(groups.tolist())):
-            raise DataError("a page is in two folds", expected="one fold for each page")
-        self.assignment.setflags(write=False)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -82,6 +65,7 @@ def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
         raise DataError(
             f"{corpus.name} cannot be split into {k} folds ({problem})",
             expected="2 to as many folds as there are pages and rows of the most frequent kind",
-            remedy="Use fewer folds",
         ) from None
-    return Folds(assignment, k, seed, corpus.fingerprint, corpus.groups)
+    if len(np.unique(assignment)) < k:
+        raise DataError(f"a fold of {corpus.name} would be empty", remedy="Use fewer folds")
+    return Folds(assignment, k, seed, corpus.fingerprint)

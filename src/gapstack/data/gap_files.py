@@ -13,8 +13,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -23,16 +21,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapstack.data.cells import Columns, Quarantine, Row, plain_stem, read_table, stream_table, whole_number
-from gapstack.data.corpus import Corpus
-from gapstack.data.example import GENDER_BY_FORM, Example, Label, Span
-from gapstack.errors import DataError, Place, located
+from gapstack.data.cells import Columns, Quarantine, Row, plain_stem, read_table, stream_table
+from gapstack.data.corpus import GAP_COLUMNS, Corpus, example_of
+from gapstack.data.example import Example, Label
+from gapstack.errors import DataError, Place, located, shown
 from gapstack.files import read_bytes, write_text
 
-GAP_COLUMNS: Columns = (
-    *("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref"),
-    *("B", "B-offset", "B-coref", "URL"),
-)
 UNLABELLED_COLUMNS: Columns = tuple(name for name in GAP_COLUMNS if not name.endswith("-coref"))
 SCORER_COLUMNS: Columns = ("ID", "A-coref", "B-coref")
 SUBMISSION_COLUMNS: Columns = ("ID", "A", "B", "NEITHER")
@@ -41,7 +35,6 @@ _GAP_LAYOUTS = (GAP_COLUMNS, UNLABELLED_COLUMNS)
 MISSING = -1
 """A decision that was not given: an empty cell of a scorer TSV."""
 _DECISIONS = {"true": 1, "false": 0, "": MISSING}
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 class ScorerRows(NamedTuple):
@@ -124,42 +117,6 @@ def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
     return stream_table(path, _GAP_LAYOUTS, parse, quarantine=quarantine)
 
 
-def example_of(row: Row) -> Example:
-    """The example of a row of GAP's or Kaggle's columns; DataError if it is not one."""
-    if row["Pronoun"].lower() not in GENDER_BY_FORM:
-        expected = f"one of {', '.join(GENDER_BY_FORM)}"
-        raise row.error("Pronoun", f"{row['Pronoun']!r} is not a known pronoun", expected=expected)
-    pronoun, a, b = (span_at(row, name, row["Text"]) for name in ("Pronoun", "A", "B"))
-    label = None
-    if "A-coref" in row.columns:
-        coreferent = [row["A-coref"].lower(), row["B-coref"].lower()]
-        if coreferent not in (["true", "false"], ["false", "true"], ["false", "false"]):
-            column = "A-coref" if coreferent[0] not in {"true", "false"} else "B-coref"
-            problem = f"the labels are {row['A-coref']!r} and {row['B-coref']!r}"
-            raise row.error(column, problem, expected="TRUE or FALSE, at most one TRUE")
-        label = Label([*coreferent, "true"].index("true"))
-    return Example(row["ID"], row["Text"], pronoun, a, b, row["URL"] or None, label)
-
-
-def span_at(row: Row, name: str, text: str) -> Span:
-    """Span of the words in a column; DataError if the text does not have them at the offset in another column."""
-    mention, column = row[name], f"{name}-offset"
-    start = whole_number(row[column])
-    if start is None or not mention:
-        problem = f"found {row[column][:40]!r} for {mention!r}"
-        raise row.error(column, problem, expected="a number of characters, 0 or more, before some words")
-    if text.startswith(mention, start):
-        return Span(start, start + len(mention))
-    places = [match.start() for match in re.finditer(re.escape(mention), text)]
-    nearest = min(places, key=lambda place: abs(place - start), default="nowhere")
-    raise row.error(
-        column,
-        f"at {start} the text has {text[start : start + len(mention)]!r}; the text has it at {nearest}",
-        expected=repr(mention),
-        remedy="Offsets count characters (not bytes) from 0",
-    )
-
-
 def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
     """Read decisions for the official scorer; repeated ids stay, since it counts the first."""
 
@@ -181,18 +138,15 @@ def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Subm
     Raises DataError for an empty or repeated id, and for a row that is negative, not finite or all zero.
     """
     unique = _unique_ids()
-    values = array("d")  # a quarter of the memory of Python's floats
 
-    def parse(row: Row) -> str:
-        probabilities = [_number(row, column) for column in SUBMISSION_COLUMNS[1:]]
+    def parse(row: Row) -> tuple[str, list[float]]:
+        probabilities = [_probability(row, column) for column in SUBMISSION_COLUMNS[1:]]
         if not sum(probabilities) > 0:
             raise row.error("A", "all three are 0", expected="a positive sum")
-        name = unique(row)
-        values.extend(probabilities)
-        return name
+        return unique(row), probabilities
 
-    ids = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",", quarantine=quarantine)
-    return Submission(ids, np.array(values, dtype=np.float64).reshape(-1, 3))
+    rows = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",", quarantine=quarantine)
+    return Submission([name for name, _ in rows], np.array([values for _, values in rows]))
 
 
 def _unique_ids() -> Callable[[Row], str]:
@@ -216,12 +170,13 @@ def _id(row: Row) -> str:
     return row["ID"]
 
 
-def _number(row: Row, column: str) -> float:
-    value = float(row[column]) if _NUMBER.fullmatch(row[column]) else math.nan
+def _probability(row: Row, column: str) -> float:
+    try:
+        value = float(row[column])
+    except ValueError:
+        value = math.nan
     if not 0 <= value < math.inf:
-        raise row.error(
-            column, f"{row[column][:40]!r} is not a finite number from 0 up", expected="a probability"
-        )
+        raise row.error(column, f"found {row[column][:40]!r}", expected="a finite number from 0 up")
     return value
 
 
@@ -269,11 +224,10 @@ def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | N
         row = int(bad.argmax())
         problem = f"probabilities of id {ids[row]!r} are {values[row].tolist()}"
         raise DataError(problem, expected="three finite numbers from 0 up, not all 0")
+    place = Place(path) if path else None
     if len(set(ids)) != len(ids) or not all(ids):
-        raise DataError(
-            "an id is empty or occurs twice", place=Place(path) if path else None, expected="unique ids"
-        )
-    _refuse_breaks(ids, "\r\n\0", path)
+        raise DataError("an id is empty or occurs twice", place=place, expected="unique ids")
+    _refuse_breaks(ids, "\r\n\0", place)
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(SUBMISSION_COLUMNS)
@@ -281,14 +235,14 @@ def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | N
     return stream.getvalue()
 
 
-def _refuse_breaks(cells: Sequence[str], breaks: str, path: Path | None) -> None:
+def _refuse_breaks(cells: Sequence[str], breaks: str, place: Place | None) -> None:
     for cell in cells:
-        if found := set(breaks) & set(cell):
-            problem = f"cannot write {cell[:40]!r}: it contains {min(found)!r}"
-            raise DataError(problem, place=Place(path) if path else None, expected="cells of one line")
+        if not set(breaks).isdisjoint(cell):
+            problem = f"cannot write {shown(cell)}: it contains a tab, line break or NUL"
+            raise DataError(problem, place=place, expected="cells of one line")
 
 
 def _write_tsv(path: Path, rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
-        _refuse_breaks(row, "\t\r\n\0", path)
+        _refuse_breaks(row, "\t\r\n\0", Place(path))
     write_text(path, "".join("\t".join(row) + "\n" for row in rows))

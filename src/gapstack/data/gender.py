@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gapstack.data import sources
-from gapstack.data.cells import Row, read_table, whole_number
+from gapstack.data.cells import Row, read_table
 from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Replacement, edit, fits
 
 # Krige's canonical pronouns (systems of 2019, team Ionita et al.): his and him have one form.
@@ -49,10 +49,7 @@ def first_names(data: Path | None = None, bearers: int = _MIN_BEARERS) -> FirstN
 @lru_cache(maxsize=4)
 def _read_first_names(path: Path, bearers: int) -> FirstNames:
     def parse(row: Row) -> tuple[str, int, int]:
-        feminine, masculine = (whole_number(row[column]) for column in ("count-F", "count-M"))
-        if feminine is None or masculine is None:
-            raise row.error("count-F", "a count is not a number", expected="numbers of people")
-        return row["name"], masculine, feminine
+        return row["name"], int(row["count-M"]), int(row["count-F"])
 
     ranked: tuple[list[tuple[int, str]], list[tuple[int, str]]] = ([], [])
     for name, *counts in read_table(path, (_NAME_COLUMNS,), parse, separator=","):

@@ -46,15 +46,12 @@ def with_labels(corpus: Corpus, name: str, lists: Sequence[Path]) -> Corpus:
     """
     if corpus.label_set != "official":
         raise MismatchError(
-            f"{corpus.name} has {corpus.label_set} labels; {name} is made from official ones. "
-            "Read the corpus again with its own labels"
+            f"{name} labels are made from official ones; {corpus.name} has {corpus.label_set}"
         )
     if name == "official":
         return corpus
     if not any(example.id.startswith(_SPLITS) for example in corpus):
-        raise MismatchError(
-            f"{corpus.name} has no rows of GAP, and the label set {name} corrects GAP alone. Use official"
-        )
+        raise MismatchError(f"{corpus.name} has no rows of GAP, which alone has {name} labels. Use official")
     doubtful, least = (True, 2) if name == "majority" else (False, 1)
     by_list = [read_corrections(path, corpus, doubtful=doubtful) for path in lists]
     votes = Counter(pair for labels in by_list for pair in labels.items())
@@ -77,14 +74,9 @@ def read_corrections(path: Path, corpus: Corpus, *, doubtful: bool = False) -> d
             if row[column] not in Label.__members__ and row[column] != other:
                 raise row.error(column, f"found {row[column]!r}", expected="A, B or NEITHER")
         old = Label[row["old-label"]]
-        label = labels.get(row["ID"], old)
-        if label != old:
-            raise row.error(
-                "old-label",
-                f"the old label of {row['ID']} is {old.name}",
-                expected=f"{label.name if label is not None else 'no label'}, as {corpus.name} has it",
-                remedy="Use official GAP and the list made for it",
-            )
+        if labels.get(row["ID"], old) != old:
+            expected = f"the label of {row['ID']} in {corpus.name}"
+            raise row.error("old-label", f"found {old.name}", expected=expected)
         is_sure = "raw-line" not in row.columns or not row["raw-line"].startswith("#")
         if row["new-label"] == "UNCLEAR":
             new.pop(row["ID"] if doubtful else "", None)

@@ -6,7 +6,7 @@ with one of them, or with a row of GAP, are not learned from. The teachers may h
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,12 +37,7 @@ class SoftLabels(NamedTuple):
     teachers: tuple[str, ...]
 
 
-def _content_key(teacher: str | Sequence[str], data: Path | None = None) -> Hashable:
-    files = teacher_files(teacher, data)
-    return tuple(file.name for file in files), contents(files)
-
-
-@by_content(_content_key, most=2)
+@by_content(lambda teacher, data=None: contents(teacher_files(teacher, data)), most=2)
 def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> SoftLabels:
     """Read soft labels: the rows that are in all files about them, and the mean of their probabilities.
 
@@ -51,44 +46,38 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Soft
     stage 2. ``data`` is a folder to search first. Raises DataNotFoundError if files or rows are missing; DataError if a
     file is not a submission, or no row is in all files.
     """
-    folders, about_stage2 = _resolve(teacher, data)
-    groups = [(str(folder / ROWS), read_gap(folder / ROWS), _submissions(folder)) for folder in folders]
+    submissions = _submissions(teacher, data)
+    groups = [(read_gap(rows), files) for rows, files in submissions.items()]
     others = [
         sources.gap_split(split, data) for split in sources.SPLITS if sources.find(f"gap-{split}", data)
     ]
-    if about_stage2:
-        stage2 = sources.stage2(data)
-        predicted = {identifier for file in about_stage2 for identifier in _read_by_id(file)}
-        others.append(Corpus([row for row in stage2 if row.id not in predicted], name="scored rows"))
-        groups.insert(0, ("stage 2", stage2, about_stage2))
+    for path, (rows, files) in zip(submissions, groups, strict=True):
+        if path.name != ROWS:  # what stage 2 scored
+            predicted = {identifier for file in files for identifier in _read_by_id(file)}
+            others.append(Corpus([row for row in rows if row.id not in predicted], name="scored rows"))
     taught: list[tuple[Example, Floats]] = []
-    for title, rows, files in groups:
+    for rows, files in groups:
         predictions = [_read_by_id(file) for file in files]
         keep = np.array([all(row.id in by_id for by_id in predictions) for row in rows], dtype=bool)
         if not keep.any():
-            raise DataError(
-                f"no row of {title} is in all of {', '.join(file.name for file in files)}",
-                place=Place(files[0]),
-                expected=f"submissions for {title}",
-            )
+            problem = f"no row of {rows.name} is in all of {', '.join(file.name for file in files)}"
+            raise DataError(problem, place=Place(files[0]), expected=f"submissions for {rows.name}")
         for other in others:
             shared = shared_with(rows, other)
             keep &= ~(shared["page"] | shared["passage"])
         taught += [(row, np.mean([by_id[row.id] for by_id in predictions], axis=0)) for row in rows[keep]]
     return SoftLabels(
-        Corpus([row for row, _ in taught], name="+".join(rows.name for _, rows, _ in groups)),
+        Corpus([row for row, _ in taught], name="+".join(rows.name for rows, _ in groups)),
         np.array([mean for _, mean in taught]).reshape(-1, 3),
-        tuple(file.name for *_, files in groups for file in files),
+        tuple(file.name for _, files in groups for file in files),
     )
 
 
 def teacher_files(teacher: str | Sequence[str], data: Path | None = None) -> list[Path]:
     """All files that :func:`load_teacher` reads: submissions, the rows, and the available splits of GAP."""
-    folders, about_stage2 = _resolve(teacher, data)
-    files = [*about_stage2, *(file for folder in folders for file in (*_submissions(folder), folder / ROWS))]
-    if about_stage2:
-        files.append(sources.require(STAGE2, data))
-    return [*files, *filter(None, (sources.find(f"gap-{split}", data) for split in sources.SPLITS))]
+    groups = _submissions(teacher, data).items()
+    splits = (sources.find(f"gap-{split}", data) for split in sources.SPLITS)
+    return [*(file for rows, files in groups for file in (*files, rows)), *filter(None, splits)]
 
 
 def _read_by_id(file: Path) -> dict[str, Floats]:
@@ -98,20 +87,14 @@ def _read_by_id(file: Path) -> dict[str, Floats]:
     return dict(zip(submission.ids, probabilities, strict=True))
 
 
-def _resolve(teacher: str | Sequence[str], data: Path | None) -> tuple[list[Path], list[Path]]:
-    """Folders with rows of their own, and files about stage 2."""
-    folders, about_stage2 = [], []
+def _submissions(teacher: str | Sequence[str], data: Path | None) -> dict[Path, list[Path]]:
+    """Submissions by the file of the rows that they are about."""
+    groups: dict[Path, list[Path]] = {}
     for name in [teacher] if isinstance(teacher, str) else teacher:
         path = sources.require("stage2-submissions", data) if name == STAGE2 else Path(name)
-        if (path / ROWS).is_file():
-            folders.append(path)
-        else:
-            about_stage2 += _submissions(path) if path.is_dir() else [path]
-    return folders, about_stage2
-
-
-def _submissions(folder: Path) -> list[Path]:
-    files = sorted(folder.glob("*.csv*"))
-    if not files:
-        raise DataError("no submission here", place=Place(folder), expected="files ID,A,B,NEITHER (.csv)")
-    return files
+        rows = path / ROWS if (path / ROWS).is_file() else sources.require(STAGE2, data)
+        files = sorted(path.glob("*.csv*")) if path.is_dir() else [path]
+        if not files:
+            raise DataError("no submission here", place=Place(path), expected="files ID,A,B,NEITHER (.csv)")
+        groups.setdefault(rows, []).extend(files)
+    return groups

@@ -10,7 +10,7 @@ from typing import Any
 
 from gapstack.data.cells import read_json, read_text
 from gapstack.data.sources import file_of, require
-from gapstack.errors import DataError, Place
+from gapstack.errors import Place, located
 from gapstack.files import tree_digest
 
 Pairs = tuple[tuple[str, str], ...]
@@ -93,8 +93,8 @@ def read_sembias(path: Path) -> tuple[Pairs, ...]:
     """Read the questions of SemBias; DataError with the line of one that is not four pairs ``word:word``."""
     rows = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
-        pairs = [tuple(pair.split(":")) for pair in line.split()]
-        if [len(pair) for pair in pairs] != [2, 2, 2, 2]:
-            raise DataError(f"found {line!r}", place=Place(path, number), expected="four pairs word:word")
-        rows.append(tuple((one, other) for one, other in pairs))
+        with located(Place(path, number), "four pairs word:word"):
+            pairs = [(one, other) for one, other in (pair.split(":") for pair in line.split())]
+            first, second, third, fourth = pairs
+        rows.append((first, second, third, fourth))
     return tuple(rows)

@@ -18,8 +18,8 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.data import Corpus
-from gapstack.data.cells import Quarantine
 from gapstack.data.gap_files import MISSING, SUBMISSION_COLUMNS, read_scorer_tsv, read_submission
 from gapstack.errors import DataError, ExtraError, Place, RemoteError
 from gapstack.evaluation.metrics import FLOOR, Predictions
 from gapstack.evaluation.scores import Scores, score_predictions
 from gapstack.files import open_bytes
-
-_SHOWN = 5
+from gapstack.types import Ints
 
 SUM_TOLERANCE = 1e-4
 """Row sums further from 1 are worth a note; sums of float32 probabilities stay well within."""
@@ -53,41 +51,42 @@ def read_predictions(path: Path, corpus: Corpus) -> Predictions:
     A tab in the first line makes it a scorer TSV. Raises DataError for what the readers refuse, for a submission whose
     ids are not those of the corpus, and for a file that shares no id with it; DataNotFoundError if there is none.
     """
-    scorer, ids, values = _read(path)
-    first = {name: row for row, name in reversed(list(enumerate(ids)))}
-    rows = np.array([first.get(name, -1) for name in corpus.ids], dtype=np.int64)
-    absent = [name for name in corpus.ids if name not in first]
-    unknown = _not_in(dict.fromkeys(ids), corpus.ids)
-    if len(absent) == len(corpus):
-        raise DataError(
-            f"shares no id with {corpus.name}: it begins with {ids[0]!r}",
-            place=Place(path),
-            expected=f"ids such as {corpus.ids[0]!r}" if len(corpus) else "a corpus with rows",
-            remedy="Score it against the data that it is for",
-        )
-    if not scorer:
-        if problems := _id_problems(absent, unknown, corpus):
-            raise DataError(
-                "; ".join(problems),
-                place=Place(path),
-                expected=f"one row for each of the {len(corpus)} ids of {corpus.name} and no others",
-                remedy="Add or remove rows, or score against the data that the file is for",
-            )
+    is_tsv, ids, values = _read(path)
+    rows, notes = _rows_of(path, ids, corpus, is_tsv)
+    if not is_tsv:
         return Predictions.of(values[rows])
     ordered = np.where((rows >= 0)[:, None], values[rows], MISSING)
     answered = ordered != MISSING
-    notes = []
-    if repeated := [name for name, times in Counter(ids).items() if times > 1]:
-        notes.append(f"{_describe(repeated, 'again in the file')}: the first row of each counts")
-    where = "even where gold is FALSE"
-    if absent:
-        described = _describe(absent, "not in the file", corpus.name)
-        notes.append(f"{described}: each counts as two false negatives, {where}")
     if silent := int((~answered[rows >= 0]).sum()):
-        notes.append(f"empty decisions in the file: {silent:,}; each counts as a false negative, {where}")
-    if unknown:
-        notes.append(f"{_describe(unknown, f'not in {corpus.name}')}: ignored")
+        notes.append(
+            f"{silent:,} decisions are empty: each counts as a false negative, even where gold is FALSE"
+        )
     return Predictions(None, ordered == 1, answered, tuple(notes))
+
+
+def _rows_of(path: Path, ids: Sequence[str], corpus: Corpus, is_tsv: bool) -> tuple[Ints, list[str]]:
+    """Row of each of the corpus's ids in a file, -1 if a TSV lacks it, and notes; DataError as the module says."""
+    first = {name: row for row, name in reversed(list(enumerate(ids)))}
+    rows = np.array([first.get(name, -1) for name in corpus.ids], dtype=np.int64)
+    found = {
+        f"not in the file{': two false negatives each' if is_tsv else ''}": [
+            name for name in corpus.ids if name not in first
+        ],
+        f"not in {corpus.name}{': ignored' if is_tsv else ''}": list(first.keys() - set(corpus.ids)),
+        "again in the file: the first row counts": [
+            name for name, times in Counter(ids).items() if times > 1
+        ],
+    }
+    notes = [
+        f"{len(names):,} ids are {state} ({', '.join(sorted(names)[:3])})"
+        for state, names in found.items()
+        if names
+    ]
+    if (rows < 0).all() or (notes and not is_tsv):
+        expected = f"the {len(corpus):,} ids of {corpus.name}"
+        remedy = "Score the file against the data that it is for"
+        raise DataError("; ".join(notes) or "no rows", place=Place(path), expected=expected, remedy=remedy)
+    return rows, notes
 
 
 def prediction_ids(path: Path) -> list[str]:
@@ -112,41 +111,24 @@ class SubmissionProblem:
         return f"{'error' if self.fatal else 'note'}: {self.text}"
 
 
-@dataclass
-class _BadRows(Quarantine):
-    """Collects the bad rows of a file in memory, and their ids."""
-
-    ids: set[str] = field(default_factory=set)
-
-    def put(self, source: Path, rejected: Sequence[tuple[DataError, bytes]]) -> None:
-        self.problems += [problem for problem, _ in rejected]
-        self.ids |= {raw.split(b",")[0].decode("utf-8", "replace").strip('"') for _, raw in rejected}
-
-
 def submit_check(path: Path, corpus: Corpus) -> list[SubmissionProblem]:
-    """Check if Kaggle would accept a submission for the rows of ``corpus``: problems, fatal ones first.
+    """Check if Kaggle would accept a submission for the rows of ``corpus``: what it refuses it for, or else notes.
 
     It accepts files with exactly the header ``ID,A,B,NEITHER`` and every id of the corpus once and no other, in any
     order, with finite numbers from 0 up that are not all 0 in a row. Rows out of order, rows that do not sum to 1 and
     probabilities that Kaggle would clip are notes. Raises DataNotFoundError if there is no such file.
     """
-    bad = _BadRows()
     try:
-        ids, probabilities = read_submission(path, quarantine=bad)
+        ids, probabilities = read_submission(path)
+        _rows_of(path, ids, corpus, is_tsv=False)
     except DataError as problem:
-        if not bad.problems:
-            return [SubmissionProblem(str(problem))]
-        ids, probabilities = [], np.empty((0, 3))  # every single row is bad
+        return [SubmissionProblem(str(problem))]
     with open_bytes(path) as stream:
-        header = stream.readline().removesuffix(b"\n").decode("utf-8")
-    errors, notes = [], []
+        header = stream.readline().decode().strip()
     if header != ",".join(SUBMISSION_COLUMNS):
-        errors.append(f"the header is {header!r}; expected exactly {','.join(SUBMISSION_COLUMNS)!r}")
-    errors += [str(problem) for problem in bad.problems[:_SHOWN]]
-    if len(bad.problems) > _SHOWN:
-        errors.append(f"{len(bad.problems) - _SHOWN:,} further rows are bad")
-    errors += _id_problems(_not_in(corpus.ids, [*ids, *bad.ids]), _not_in(ids, corpus.ids), corpus)
-    if not errors and ids != corpus.ids:
+        return [SubmissionProblem(f"the header is {header!r}; expected {','.join(SUBMISSION_COLUMNS)!r}")]
+    notes = []
+    if ids != corpus.ids:
         notes.append(f"the rows are not in the order of {corpus.name}; Kaggle matches them by id")
     sums = probabilities.sum(axis=1)
     if off := int((np.abs(sums - 1) > SUM_TOLERANCE).sum()):
@@ -156,7 +138,7 @@ def submit_check(path: Path, corpus: Corpus) -> list[SubmissionProblem]:
             f"{clipped:,} rows give an answer no chance at all (below {FLOOR:g}); "
             f"where it is the right one, Kaggle counts a loss of {-np.log(FLOOR):.1f}"
         )
-    return [*map(SubmissionProblem, errors), *(SubmissionProblem(note, fatal=False) for note in notes)]
+    return [SubmissionProblem(note, fatal=False) for note in notes]
 
 
 def submit(competition: str, submission: Path, message: str) -> str:
@@ -175,21 +157,3 @@ def submit(competition: str, submission: Path, message: str) -> str:
         lines = (done.stderr.strip() or done.stdout.strip() or f"exit status {done.returncode}").splitlines()
         raise RemoteError(f"kaggle did not take {submission} for {competition}: {lines[-1]}")
     return done.stdout.strip()
-
-
-def _not_in(ids: Iterable[str], known: Iterable[str]) -> list[str]:
-    present = set(known)
-    return [name for name in ids if name not in present]
-
-
-def _id_problems(absent: Sequence[str], unknown: Sequence[str], corpus: Corpus) -> list[str]:
-    """Ids that a submission lacks, and those that it must not have."""
-    problems = [_describe(absent, "not in the file", corpus.name)] if absent else []
-    return problems + ([_describe(unknown, f"not in {corpus.name}")] if unknown else [])
-
-
-def _describe(ids: Sequence[str], state: str, of: str = "") -> str:
-    """Describe ids by their number and the first of them: ``2 ids of gap-test are missing (a, b)``."""
-    count, verb = ("1 id", "is") if len(ids) == 1 else (f"{len(ids):,} ids", "are")
-    shown = ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
-    return f"{count}{f' of {of}' if of else ''} {verb} {state} ({shown})"

@@ -97,7 +97,7 @@ def _template(name: str) -> str:
 
 
 def _extra(names: Sequence[str]) -> str:
-    datasets = sorted({dataset for name in names for dataset in (EXTRA[name].dataset, *EXTRA[name].also)})
+    datasets = sorted({dataset for name in names for dataset in EXTRA[name].datasets})
     digests = [tree_digest(sources.require(dataset)) for dataset in datasets]
     return f"{'+'.join(names)} {fingerprint(digests)}" if names else ""
 

@@ -12,19 +12,16 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack import __version__
-from gapstack.cache import intact_files, store
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Span
 from gapstack.data.sources import SPLITS, gap_split, require
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import by_content, cache_root, contents, digest, fingerprint
-from gapstack.resolvers.clusters import Clusters, Document, read_clusters, text_sha256, write_clusters
+from gapstack.files import by_content, contents
+from gapstack.resolvers.clusters import Clusters, Document, read_clusters, text_sha256
 from gapstack.resolvers.formats import EXCHANGE, FORMATS, Output, detect
 
 MIN_SIMILARITY = 0.8
@@ -191,38 +188,33 @@ RECORDED = {"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"}
 """File of each split, in the data set ``resolvers``, by the resolver's name."""
 
 
-def recorded_files(name: str, data: Path | None = None) -> list[Path]:
-    """Clusters of a resolver in :data:`RECORDED`, aligned to GAP: one file per split; DataNotFoundError if missing."""
-    folder, files = require("resolvers", data), []
-    for split in SPLITS:
-        source = folder / RECORDED[name].format(split=split)
-        if not source.is_file():
-            continue
-        # the key needs only the files' digests, so that GAP is not parsed for it
-        key = fingerprint(__version__, digest(source), digest(require(f"gap-{split}", data)))
-        place = cache_root() / "resolvers", ".jsonl.xz", f"{name}-{split}-{key}-"
-        stored = intact_files(*place)
-        if not stored:
-            with TemporaryDirectory() as scratch:
-                converted = Path(scratch) / "clusters.jsonl.xz"
-                write_clusters(converted, read_resolver(source, gap_split(split, data)).clusters)
-                stored = [store(place[0], converted.read_bytes(), *place[1:])]
-        files.append(stored[0])
-    if not files:
+def _recorded(name: str) -> dict[str, Path]:
+    """Recorded output of a resolver in :data:`RECORDED` by split; DataNotFoundError if there is none."""
+    folder = require("resolvers")
+    files = {split: folder / RECORDED[name].format(split=split) for split in SPLITS}
+    found = {split: file for split, file in files.items() if file.is_file()}
+    if not found:
         raise DataNotFoundError(f"{folder} has no output of {name}: {RECORDED[name].format(split='SPLIT')}")
-    return files
+    return found
 
 
-def cluster_files(name: str | Path) -> Sequence[Path]:
-    """Files of a name in :data:`RECORDED`; any other name is a path."""
-    return recorded_files(str(name)) if str(name) in RECORDED else [Path(name)]
+def cluster_files(name: str | Path) -> list[Path]:
+    """Files behind a name in :data:`RECORDED`, the rows that they are about included; any other name is a path."""
+    if str(name) not in RECORDED:
+        return [Path(name)]
+    return [path for split, file in _recorded(str(name)).items() for path in (file, require(f"gap-{split}"))]
 
 
 @by_content(lambda names: contents(chain.from_iterable(map(cluster_files, names))))
 def read_resolvers(names: Sequence[str | Path]) -> tuple[Clusters, ...]:
-    """Read files of clusters, joining files of one resolver and version, in order of appearance."""
+    """Read clusters, joining those of one resolver and version, in order of appearance.
+
+    A name is one of :data:`RECORDED`, whose output is aligned to GAP, or a file in the exchange format.
+    """
     documents: dict[tuple[str, str], list[Document]] = {}
-    for path in chain.from_iterable(map(cluster_files, names)):
-        part = read_clusters(path)
-        documents.setdefault((part.resolver, part.version), []).extend(part.documents)
+    for name in names:
+        files = _recorded(str(name)).items() if str(name) in RECORDED else ()
+        parts = [read_resolver(file, gap_split(split)).clusters for split, file in files]
+        for part in parts or [read_clusters(Path(name))]:
+            documents.setdefault((part.resolver, part.version), []).extend(part.documents)
     return tuple(Clusters(*source, parts) for source, parts in documents.items())

@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import index
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
@@ -186,9 +187,8 @@ def _words(text: str) -> str:
 def checked_span(start: int, end: int, length: float) -> Span:
     """Span in a text of ``length`` characters; DataError without a place unless 0 <= start < end <= length."""
     if not 0 <= start < end <= length:
-        limit = "" if math.isinf(length) else f" <= {length}, the length of the text"
-        raise DataError(f"invalid span [{start}, {end}]", expected=f"0 <= start < end{limit}")
-    return Span(start, end)
+        raise DataError(f"invalid span [{start}, {end}]", expected=f"0 <= start < end <= {length}")
+    return Span(index(start), index(end))
 
 
 def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:

@@ -1,7 +1,7 @@
 """Output files of off-the-shelf resolvers, each in its published format, as clusters of the original texts.
 
-A format is a JSON type and a function that turns one document into an :class:`Output`; :data:`FORMATS` lists them.
-Their spans are in the resolver's version of a text; :mod:`gapstack.resolvers.align` puts them into the original.
+A format is a function that turns one document into an :class:`Output`; :data:`FORMATS` lists them. Their spans are in
+the resolver's version of a text; :mod:`gapstack.resolvers.align` puts them into the original.
 """
 
 from __future__ import annotations
@@ -10,18 +10,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from math import isfinite
 from pathlib import Path
-from typing import Any, NotRequired, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import FiniteFloat
-from typing_extensions import TypedDict
-
-from gapstack.data.cells import check_parsed, decode, iter_lines, read_json
+from gapstack.data.cells import decode, iter_lines, read_json
 from gapstack.data.example import Span
 from gapstack.data.extra import conll
 from gapstack.errors import DataError, Place, shown
 from gapstack.registry import Registry
-from gapstack.resolvers.clusters import Cluster, Link, Pair, checked_span
+from gapstack.resolvers.clusters import Cluster, Link, checked_span
 
 T = TypeVar("T")
 EXCHANGE = "gapstack"
@@ -37,6 +35,11 @@ class Output:
     clusters: tuple[Cluster, ...] = ()
     mention_scores: Mapping[Span, float] = field(default_factory=dict)
     link_scores: Mapping[Link, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        scores = [*self.mention_scores.values(), *self.link_scores.values()]
+        if not isinstance(self.text, str) or not all(map(isfinite, scores)):
+            raise ValueError("the text is not a string, or a score is not finite")
 
 
 @dataclass(frozen=True)
@@ -58,14 +61,13 @@ def from_tokens(
     name: str | None, tokens: Sequence[str], clusters: Iterable[Iterable[Sequence[int]]]
 ) -> Output:
     """Output of clusters of ``[first, last]`` tokens, both included; the text is the tokens joined by blanks."""
+    text = " ".join(tokens)
     ends = list(accumulate(len(token) + 1 for token in tokens))
+    places = [(end - len(token) - 1, end - 1) for token, end in zip(tokens, ends, strict=True)]
 
     def characters(first: int, last: int) -> tuple[int, int]:
-        if not 0 <= first <= last < len(tokens):
-            raise DataError(f"invalid tokens {first} to {last}", expected=f"0 to {len(tokens) - 1}")
-        return ends[first] - len(tokens[first]) - 1, ends[last] - 1
+        return _item(places, first)[0], _item(places, last)[1]
 
-    text = " ".join(tokens)
     return Output(name, text, spans([[characters(*mention) for mention in one] for one in clusters], text))
 
 
@@ -78,39 +80,32 @@ def linked(links: Iterable[Link]) -> tuple[Cluster, ...]:
     return tuple(sorted({tuple(sorted(cluster)) for cluster in clusters.values()}))
 
 
-def _item(rows: Sequence[T], number: int, what: str, first: int = 0) -> T:
-    """Item ``number`` of rows counted from ``first``; DataError if the number is out of range."""
-    if not first <= number < first + len(rows):
-        raise DataError(f"invalid {what} {number}", expected=f"{first} to {first + len(rows) - 1}")
+def _item(rows: Sequence[T], number: int, first: int = 0) -> T:
+    """Item ``number`` of rows counted from ``first``; IndexError before the first, too."""
+    if number < first:
+        raise IndexError(f"{number} is before the first, {first}")
     return rows[number - first]
 
 
-def _record(**keys: Any) -> Any:
-    """Type of a JSON object with at least these keys."""
-    return TypedDict("Record", keys)  # type: ignore[operator]
-
-
-def _json_format(
-    resolver: str, document: Any, parse: Callable[[str | None, dict[str, Any]], Output]
-) -> Format:
-    """Format of JSON objects, one a line or in a list, that have the keys of ``document``, parsed by ``parse``."""
+def _json_format(resolver: str, keys: str, parse: Callable[[str | None, dict[str, Any]], Output]) -> Format:
+    """Format of JSON objects, one a line or in a list, that have some keys."""
 
     def recognises(lines: Sequence[bytes]) -> bool:
         try:
             _, first = next(_records(Path(resolver), lines))
         except (DataError, StopIteration):
             return False
-        return bool(document.__required_keys__ <= first.keys())
+        return first.keys() >= set(keys.split())
 
     def read(path: Path) -> Iterator[Output]:
         for number, (line, record) in enumerate(_records(path, list(iter_lines(path))), start=1):
             try:
-                yield parse(_document_id(record), check_parsed(record, document, Place(path, line)))
-            except DataError as problem:
+                yield parse(_document_id(record), record)
+            except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as problem:
                 raise DataError(
-                    f"document {number} is not valid output of {resolver}: {problem.problem}",
+                    f"document {number} is not valid output of {resolver} ({type(problem).__name__}: {problem})",
                     place=Place(path, line),
-                    expected=problem.expected,
+                    expected=f"a JSON object with {keys}",
                     remedy="Select the right format with format=NAME",
                 ) from None
 
@@ -134,32 +129,24 @@ def _records(path: Path, lines: Sequence[bytes]) -> Iterator[tuple[int, dict[str
 
 def _document_id(record: Mapping[str, Any]) -> str | None:
     """The document's id under any of the keys that formats use."""
-    for key in ("id", "doc_key", "docId", "doc_id"):
-        if record.get(key):
-            if not isinstance(record[key], str | int):
-                raise DataError(f"{key} is {shown(record[key])}", expected="a string or an integer")
-            return str(record[key])
-    return None
-
-
-# start, end, kind, score of having no antecedent, antecedent's index, its score
-_MENTION = tuple[int, int, str, FiniteFloat | None, int | None, FiniteFloat | None]
+    found = next((record[key] for key in ("id", "doc_key", "docId", "doc_id") if record.get(key)), None)
+    if not isinstance(found, str | int | None):
+        raise TypeError(f"the id is {shown(found)}")
+    return None if found is None else str(found)
 
 
 def _neuralcoref(name: str | None, record: dict[str, Any]) -> Output:
-    text, place = record["text"], Place("mentions")
-    rows = [check_parsed(tuple(row[:6]), _MENTION, place) for row in record["mentions"]]
-    places = [checked_span(start, end, len(text)) for start, end, *_ in rows]
+    # start, end, kind, score of having no antecedent, antecedent's index, its score
+    rows = [row[:6] for row in record["mentions"]]
+    places = [checked_span(start, end, len(record["text"])) for start, end, *_ in rows]
     singles: dict[Span, float] = {}
     links: dict[Link, float] = {}
     for mention, (*_, single, antecedent, score) in zip(places, rows, strict=True):
         if single is not None:
             singles[mention] = float(single)
         if antecedent is not None:
-            if score is None:
-                raise DataError("a link without a score", expected="a finite number")
-            links[mention, _item(places, antecedent, "mention")] = float(score)
-    return Output(name, text, linked(links), singles, links)
+            links[mention, _item(places, antecedent)] = float(score)
+    return Output(name, record["text"], linked(links), singles, links)
 
 
 def _corenlp(name: str | None, record: dict[str, Any]) -> Output:
@@ -170,9 +157,8 @@ def _corenlp(name: str | None, record: dict[str, Any]) -> Output:
     places = [range(end - len(sentence), end) for sentence, end in zip(sentences, ends, strict=True)]
 
     def tokens_of(mention: dict[str, int]) -> tuple[int, int]:
-        sentence = _item(places, mention["sentNum"], "sentence", 1)
-        first = _item(sentence, mention["startIndex"], "token", 1)
-        return first, _item(sentence, mention["endIndex"] - 1, "token", 1)
+        sentence = _item(places, mention["sentNum"], 1)
+        return _item(sentence, mention["startIndex"], 1), _item(sentence, mention["endIndex"] - 1, 1)
 
     chains = [[tokens_of(mention) for mention in chain] for chain in record["corefs"].values()]
     return from_tokens(name, tokens, chains)
@@ -188,7 +174,7 @@ def _spacy_groups(name: str | None, record: dict[str, Any]) -> Output:
 def _coreferee(name: str | None, record: dict[str, Any]) -> Output:
     tokens = [(token["start"], token["end"]) for token in record["tokens"]]
     chains = [
-        [_item(tokens, index, "token") for mention in chain for index in mention]
+        [_item(tokens, index) for mention in chain for index in mention]
         for chain in record["_"]["coref_chains"]
     ]
     return Output(name, record["text"], spans(chains, record["text"]))
@@ -208,49 +194,33 @@ def _read_conll2012(path: Path) -> Iterator[Output]:
         yield from_tokens(document.name, document.tokens, entities.values())
 
 
-_CHARACTERS: Any = _record(start=int, end=int)
-_TOKEN: Any = _record(word=str, originalText=NotRequired[str])
-_SENTENCE: Any = _record(tokens=list[_TOKEN])
-_TOKEN_RANGE: Any = _record(sentNum=int, startIndex=int, endIndex=int)
 FORMATS: Registry[Format] = Registry(
     "format",
     {
         # the service of Hugging Face in spring 2019, as recorded for GAP; clusters follow from the antecedents
-        "neuralcoref": _json_format(
-            "neuralcoref", _record(text=str, mentions=list[list[Any]], corefs=list[Any]), _neuralcoref
-        ),
+        "neuralcoref": _json_format("neuralcoref", "text mentions corefs", _neuralcoref),
         # Stanford CoreNLP's JSON (-outputFormat json with coref): endIndex is exclusive, all count from 1
-        "corenlp": _json_format(
-            "corenlp", _record(sentences=list[_SENTENCE], corefs=dict[str, list[_TOKEN_RANGE]]), _corenlp
-        ),
+        "corenlp": _json_format("corenlp", "sentences corefs", _corenlp),
         # AllenNLP's predictor: clusters of [first, last] tokens, both included
         "allennlp": _json_format(
             "allennlp",
-            _record(document=list[str], clusters=list[list[Pair]]),
+            "document clusters",
             lambda name, record: from_tokens(name, record["document"], record["clusters"]),
         ),
         # Maverick's predict: as AllenNLP; its character offsets are missing for texts given as tokens
         "maverick": _json_format(
             "maverick",
-            _record(tokens=list[str], clusters_token_offsets=list[list[Pair]]),
+            "tokens clusters_token_offsets",
             lambda name, record: from_tokens(name, record["tokens"], record["clusters_token_offsets"]),
         ),
         # spaCy's Doc.to_json() with spacy-experimental's groups coref_clusters_1, ...
-        "spacy": _json_format(
-            "spacy-experimental",
-            _record(text=str, tokens=list[Any], spans=dict[str, list[_CHARACTERS]]),
-            _spacy_groups,
-        ),
+        "spacy": _json_format("spacy-experimental", "text tokens spans", _spacy_groups),
         # spaCy's Doc.to_json() with coreferee's chains in "_"; a mention of several tokens is a conjunction
-        "coreferee": _json_format(
-            "coreferee",
-            _record(text=str, tokens=list[_CHARACTERS], _=_record(coref_chains=list[list[list[int]]])),
-            _coreferee,
-        ),
+        "coreferee": _json_format("coreferee", "text tokens _", _coreferee),
         # fastcoref (F-coref and LingMess): clusters of half-open character ranges
         "fastcoref": _json_format(
             "fastcoref",
-            _record(text=str, clusters=list[list[Pair]]),
+            "text clusters",
             lambda name, record: Output(name, record["text"], spans(record["clusters"], record["text"])),
         ),
         "conll2012": Format(
@@ -270,9 +240,6 @@ def detect(path: Path) -> str:
     for name, one in FORMATS.items():
         if one.recognises(lines):
             return name
-    raise DataError(
-        "unknown format",
-        place=Place(path, 1),
-        expected=f"one of {', '.join((EXCHANGE, *FORMATS))}",
-        remedy="Select one with format=NAME to see what is wrong",
-    )
+    expected = f"one of {', '.join((EXCHANGE, *FORMATS))}"
+    remedy = "Select one with format=NAME to see what is wrong"
+    raise DataError("unknown format", place=Place(path, 1), expected=expected, remedy=remedy)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Label
 from gapstack.data.extra.conll import ConllDocument, GoldMention
-from gapstack.data.extra.extra_corpus import ExtraRows
+from gapstack.data.extra.rows import ExtraRows
 from gapstack.data.gender import GENDER_BY_TITLE
 
 GAP_PRIOR = (0.44, 0.46, 0.10)

@@ -18,9 +18,9 @@ from typing_extensions import TypedDict
 
 from gapstack.data import sources
 from gapstack.data.cells import Row, read_json, read_table, read_text
+from gapstack.data.corpus import GAP_COLUMNS, example_of, span_at
 from gapstack.data.example import Example, Gender, Label, Span, occurrences
-from gapstack.data.extra.extra_corpus import PRONOUN, ExtraRows
-from gapstack.data.gap_files import GAP_COLUMNS, example_of, span_at
+from gapstack.data.extra.rows import PRONOUN, ExtraRows
 from gapstack.data.gender import FirstNames, first_names
 from gapstack.data.sources import file_of
 from gapstack.errors import DataError, DataNotFoundError, Place, located

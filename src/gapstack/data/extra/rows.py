@@ -1,10 +1,9 @@
-"""The result of every reader of an extra corpus, and the rows that a reader adds."""
+"""Rows that the readers of extra corpora add."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gapstack.data.augment import swap_names
@@ -18,29 +17,22 @@ _TOKENISER_SPACE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class ExtraCorpus:
-    """A corpus that was not made for GAP, as GAP-like rows to train on; A stands before B.
-
-    ``contaminates`` names test splits and audit suites that share rows or sentences with it; ``skipped`` counts items
-    that are not rows here, by reason. Only ``neither-attree`` has URLs: keep the others out of folds grouped by page.
-    """
-
-    name: str
-    corpus: Corpus
-    licence: str
-    upstream: str
-    contaminates: tuple[str, ...]
-    skipped: Mapping[str, int]
-
-
 @dataclass
 class ExtraRows:
-    """Rows read so far, and counts of skipped items by reason; ``neutral`` takes pronouns without gender too."""
+    """Rows of a corpus that was not made for GAP, and counts of skipped items by reason; A stands before B.
 
+    ``neutral`` takes pronouns without gender too.
+    """
+
+    name: str = ""
     neutral: bool = False
     examples: list[Example] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def corpus(self) -> Corpus:
+        """The rows."""
+        return Corpus(self.examples, name=self.name)
 
     def skip(self, reason: str) -> None:
         """Count an item that is not a row."""
