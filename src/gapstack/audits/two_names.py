@@ -28,7 +28,7 @@ from gapstack.audits.suite import (
 from gapstack.data import Gender, Label
 from gapstack.data.cells import read_text
 from gapstack.data.extra import conll, mined, sentences
-from gapstack.data.extra.rows import ExtraRows
+from gapstack.data.extra.rows import ExtraRows, Reader, read_rows
 from gapstack.data.sources import file_of
 from gapstack.display.render import Cell, Column
 from gapstack.evaluation import gap_scores, gold_decisions
@@ -57,14 +57,13 @@ class TwoNames(Suite):
     paper: str
     dataset: str
     contamination_ids: frozenset[str]
-    read: Callable[[Path | None, ExtraRows], None]
+    read: Reader
     note: str = ""
     kind: Callable[[str], str] | None = None
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
         """Read the rows, including those with neutral pronouns."""
-        into = ExtraRows(self.name, neutral=True)
-        self.read(data, into)
+        into = read_rows(self.name, self.read, data, neutral=True)
         corpus = into.corpus
         facts = {}
         if self.kind:

@@ -107,7 +107,7 @@ def _mining_table(extracted: Mined, result: Mined) -> Table:
         (pattern.value, {f"{what}_{g}": found[pattern][g] for what, found in counts.items() for g in genders})
         for pattern in counts["extracted"]
     ]
-    labels = Counter(row.example.label for row in result.rows if row.example.label is not None)
+    labels = Counter(row.label for row in result.rows if row.label is not None)
     answers = ", ".join(f"{label.name} {count:,}" for label, count in sorted(labels.items()))
     left_out = "".join(f"{reason}: {count:,}. " for reason, count in sorted(result.left_out.items()) if count)
     return Table(

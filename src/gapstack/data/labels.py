@@ -70,13 +70,12 @@ def read_corrections(path: Path, corpus: Corpus, *, doubtful: bool = False) -> d
     new: dict[str, Label] = {}
 
     def parse(row: Row) -> None:
-        for column, other in (("old-label", None), ("new-label", "UNCLEAR")):
-            if row[column] not in Label.__members__ and row[column] != other:
-                raise row.error(column, f"found {row[column]!r}", expected="A, B or NEITHER")
-        old = Label[row["old-label"]]
-        if labels.get(row["ID"], old) != old:
+        known = labels.get(row["ID"])
+        if known is not None and known.name != row["old-label"]:
             expected = f"the label of {row['ID']} in {corpus.name}"
-            raise row.error("old-label", f"found {old.name}", expected=expected)
+            raise row.error("old-label", f"found {row['old-label']}", expected=expected)
+        if row["new-label"] not in {*Label.__members__, "UNCLEAR"}:
+            raise row.error("new-label", f"found {row['new-label']!r}", expected="A, B, NEITHER or UNCLEAR")
         is_sure = "raw-line" not in row.columns or not row["raw-line"].startswith("#")
         if row["new-label"] == "UNCLEAR":
             new.pop(row["ID"] if doubtful else "", None)

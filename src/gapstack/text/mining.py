@@ -21,19 +21,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from gapstack.data import Corpus, Example, Gender, Label, Span
+from gapstack.data import Corpus, Example, Gender, Span
 from gapstack.data.example import GENDER_BY_FORM
 from gapstack.data.extra.mined import with_shares
 from gapstack.data.gender import gender_of_name
 from gapstack.data.page_files import GoldClusters, Page
-from gapstack.errors import DataError
 from gapstack.progress import progress
 from gapstack.text.grammar import Parse, PartOfSpeech, Role
 from gapstack.text.parses import head_span, parses
@@ -63,7 +63,6 @@ class Pattern(StrEnum):
 
 RATIO = {Pattern.FINAL: 6, Pattern.MEDIAL: 1, Pattern.INITIAL: 1}
 """The paper's aim for the patterns."""
-_RAREST_FIRST = (Pattern.INITIAL, Pattern.MEDIAL, Pattern.FINAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,32 +183,24 @@ def _snippet(parse: Parse, first: int, last: int, words: int) -> tuple[int, int]
     return sentences[at].start, end
 
 
-@dataclass(frozen=True, slots=True)
-class MinedRow:
-    """One extracted row and its pattern."""
-
-    example: Example
-    pattern: Pattern
-
-
 @dataclass
 class Mined:
     """Rows in the order of the pages, how many pages they are from, and counts of what was left out, by reason."""
 
-    rows: list[MinedRow] = field(default_factory=list)
+    rows: list[Example] = field(default_factory=list)
     pages: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
     def corpus(self) -> Corpus:
         """The rows as a corpus."""
-        return Corpus([row.example for row in self.rows], name="mined")
+        return Corpus(self.rows, name="mined")
 
     def counts(self) -> dict[Pattern, Counter[Gender]]:
         """Rows by pattern and gender."""
+        kinds = Counter((pattern_of(row), row.gender) for row in self.rows)
         return {
-            pattern: Counter(row.example.gender for row in self.rows if row.pattern == pattern)
-            for pattern in Pattern
+            p: Counter({gender: kinds[p, gender] for gender in Gender if kinds[p, gender]}) for p in Pattern
         }
 
 
@@ -227,23 +218,19 @@ def mine(
     Of a page's matches the rarer patterns come first, then the earlier ones; no two of its rows have the same pronoun
     or the same two mentions of names. ``first_names`` are genders by capitalised name; ``per_page`` limits the rows of
     one pronoun form (he, him, his, she, her) from one page (0: all), ``words`` the tokens of a snippet; ``total`` is
-    the number of pages, for the progress bar. Raises DataNotFoundError if there is no parser, DataError if two pages
-    have one id.
+    the number of pages, for the progress bar. Raises DataNotFoundError if there is no parser.
     """
     mined = Mined()
-    ids: set[str] = set()
     with progress("mining pages", total or 0) as ticker:
         for batch in _batches(pages):
             wanted = [[text for text in page.paragraphs if _PRONOUN.search(text)] for page in batch]
             trees = iter(parses([text for texts in wanted for text in texts], parser))
             for page, texts in zip(batch, wanted, strict=True):
-                if page.id in ids:
-                    raise DataError(f"two pages have the id {page.id!r}", expected="unique ids")
-                ids.add(page.id)
                 mined.pages += 1
-                own = [next(trees) for _ in texts]
-                matches = _matches(page, own, first_names, words, mined.left_out)
-                mined.rows += _rows(page, matches, per_page, mined.left_out)
+                candidates = _candidates(
+                    page, [next(trees) for _ in texts], first_names, words, mined.left_out
+                )
+                mined.rows += _rows(page, candidates, per_page, mined.left_out)
                 ticker.advance()
     return mined
 
@@ -254,9 +241,9 @@ def balanced(mined: Mined, seed: int = 0) -> Mined:
     genders = (Gender.FEMININE, Gender.MASCULINE)
     patterns = [pattern for pattern in Pattern if all(counts[pattern][gender] for gender in genders)]
     cells = [(pattern, gender) for pattern in patterns for gender in genders]
-    rows = [row for row in mined.rows if row.pattern in patterns]
+    rows = [row for row in mined.rows if pattern_of(row) in patterns]
     weights = np.array([RATIO[pattern] for pattern, _ in cells], dtype=np.float64)
-    classes = np.array([cells.index((row.pattern, row.example.gender)) for row in rows], dtype=np.int64)
+    classes = np.array([cells.index((pattern_of(row), row.gender)) for row in rows], dtype=np.int64)
     choice = with_shares(classes, weights / weights.sum(), np.random.default_rng(seed)) if cells else []
     dropped = Counter({"dropped to balance genders and patterns": len(mined.rows) - len(choice)})
     return Mined([rows[row] for row in choice], mined.pages, mined.left_out + dropped)
@@ -275,20 +262,18 @@ def _batches(pages: Iterable[Page]) -> Iterator[list[Page]]:
         yield batch
 
 
-@dataclass(frozen=True, slots=True)
-class _LabelledMatch:
-    """A match in paragraph ``number`` of a page, and its label, None on a page without gold clusters."""
+class _Candidate(NamedTuple):
+    """A row that a page may give, and its match in paragraph ``number``."""
 
     number: int
-    tree: Parse
     match: PatternMatch
-    label: Label | None
+    row: Example
 
 
-def _matches(
+def _candidates(
     page: Page, trees: Sequence[Parse], first_names: Mapping[str, Gender], words: int, left_out: Counter[str]
-) -> list[_LabelledMatch]:
-    """All matches of a page that have a label, or need none."""
+) -> list[_Candidate]:
+    """All matches of a page, with their labels if it has gold clusters."""
     people = People(trees, first_names)
     gold = GoldNames(page.gold, trees[0]) if page.gold and trees else None
     found = []
@@ -307,23 +292,25 @@ def _matches(
                 if label is None:
                     left_out["both names are the pronoun's"] += 1
                     continue
-            found.append(_LabelledMatch(number, tree, match, label))
+            start, end = tree.characters(range(match.first, match.last))
+            mentions = (match.pronoun, match.a, match.b)
+            pronoun, a, b = (Span(one.start - start, one.end - start) for one in mentions)
+            row = Example(page.id, tree.text[start:end], pronoun, a, b, page.url, label)
+            found.append(_Candidate(number, match, row))
     return found
 
 
 def _rows(
-    page: Page, matches: Iterable[_LabelledMatch], per_page: int, left_out: Counter[str]
-) -> list[MinedRow]:
+    page: Page, candidates: Iterable[_Candidate], per_page: int, left_out: Counter[str]
+) -> list[Example]:
     """Rows in the order of the text, at most ``per_page`` (0: all) of a pronoun form."""
     picks = []
     seen: set[tuple[object, ...]] = set()
     forms: Counter[str] = Counter()
-    for found in sorted(
-        matches, key=lambda one: _RAREST_FIRST.index(one.match.pattern)
-    ):  # stable: then as in the text
-        match = found.match
-        form = found.tree.text[slice(*match.pronoun)].lower()
-        mentions: set[tuple[object, ...]] = {(found.number, match.pronoun), (found.number, match.a, match.b)}
+    rarest_first = (Pattern.INITIAL, Pattern.MEDIAL, Pattern.FINAL)
+    for one in sorted(candidates, key=lambda each: rarest_first.index(each.match.pattern)):
+        form = one.row.pronoun_text.lower()
+        mentions = {(one.number, one.match.pronoun), (one.number, one.match.a, one.match.b)}
         if mentions & seen:
             left_out["another row has its pronoun or names"] += 1
         elif per_page and forms[form] == per_page:
@@ -331,17 +318,9 @@ def _rows(
         else:
             seen |= mentions
             forms[form] += 1
-            picks.append(found)
-    picks.sort(key=lambda found: (found.number, found.match.pronoun))
-    return [_row(page, f"{page.id}-{i}", found) for i, found in enumerate(picks, start=1)]
-
-
-def _row(page: Page, name: str, found: _LabelledMatch) -> MinedRow:
-    match, tree = found.match, found.tree
-    start, end = tree.characters(range(match.first, match.last))
-    spans = (match.pronoun, match.a, match.b)
-    pronoun, a, b = (Span(span.start - start, span.end - start) for span in spans)
-    return MinedRow(Example(name, tree.text[start:end], pronoun, a, b, page.url, found.label), match.pattern)
+            picks.append(one)
+    picks.sort(key=lambda each: (each.number, each.match.pronoun))
+    return [replace(one.row, id=f"{page.id}-{number}") for number, one in enumerate(picks, start=1)]
 
 
 class People:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from gapstack.data.extra import conll, mined, sentences
-from gapstack.data.extra.rows import ExtraRows
+from gapstack.data.extra.rows import ExtraRows, Reader, read_rows
 from gapstack.registry import Registry
 from gapstack.settings import OneOf
 
@@ -16,7 +15,7 @@ from gapstack.settings import OneOf
 class ExtraSource(NamedTuple):
     """One extra corpus: its reader, the data sets it reads, and the test splits and suites that share rows with it."""
 
-    read: Callable[[Path | None, ExtraRows], None]
+    read: Reader
     datasets: tuple[str, ...]
     contaminates: tuple[str, ...] = ()
 
@@ -63,6 +62,4 @@ def load(name: str, data: Path | None = None, *, neutral: bool = False) -> Extra
     URLs: keep the others out of folds grouped by page. Raises UnknownNameError if there is no such corpus; DataError if
     a file breaks its format; DataNotFoundError if the data are missing.
     """
-    rows = ExtraRows(name, neutral)
-    EXTRA[name].read(data, rows)
-    return rows
+    return read_rows(name, EXTRA[name].read, data, neutral=neutral)

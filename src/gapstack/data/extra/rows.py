@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from gapstack.data.augment import swap_names
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Label, Replacement, Span, edit
+from gapstack.errors import DataError, GapstackError
 
 PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(GENDER_BY_FORM, key=len, reverse=True))})\b", re.IGNORECASE)
 """A pronoun of any gender as a word."""
@@ -55,3 +58,24 @@ class ExtraRows:
             self.skip("the pronoun has no gender")
         else:
             self.examples.append(example if example.a < example.b else swap_names(example))
+
+
+Reader = Callable[[Path | None, ExtraRows], None]
+"""Adds the rows of a corpus, which is in the folder given or where the search finds it."""
+
+
+def read_rows(name: str, read: Reader, data: Path | None, *, neutral: bool = False) -> ExtraRows:
+    """The rows that a reader adds; DataError for whatever it finds in its files and does not expect."""
+    rows = ExtraRows(name, neutral)
+    try:
+        read(data, rows)
+    except GapstackError:
+        raise
+    except (LookupError, ValueError, TypeError) as problem:
+        read_so_far = len(rows.examples) + rows.skipped.total()
+        raise DataError(
+            f"{name}, item {read_so_far + 1}: {type(problem).__name__}: {problem}",
+            expected="the published files",
+            remedy="Get them again (see `gap data status`)",
+        ) from problem
+    return rows
