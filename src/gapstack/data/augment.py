@@ -40,10 +40,9 @@ _SAME_PERSON = re.compile(
 
 
 class Variant(NamedTuple):
-    """An augmented copy of a corpus: the same ids in the same order.
+    """An augmented copy of a corpus, with the same ids in the same order, and True for its ``changed`` rows, (n,).
 
-    ``changed`` (n,) bool is True for rows that differ from the original. Column ``k`` of the original's probabilities
-    is column ``columns[k]`` of this corpus's.
+    Column ``k`` of the original's probabilities is column ``columns[k]`` of this corpus's.
     """
 
     name: str
@@ -132,10 +131,7 @@ def mentions(example: Example, span: Span) -> list[Span]:
 
 
 def people(example: Example, names: FirstNames) -> list[Span]:
-    """Spans of a first name of the pronoun's gender and one more capitalised word, initials between them included.
-
-    High precision without a parser, but low recall.
-    """
+    """Spans of a first name of the pronoun's gender, any initials, and a capitalised word: precise, with low recall."""
     text = example.text
     runs: list[list[tuple[int, int]]] = []
     for match in _CAPITALISED.finditer(text):

@@ -73,10 +73,7 @@ def leaks(corpus: Corpus, other: Corpus) -> list[str]:
 
 
 def shared_passages(corpus: Corpus, other: Corpus, words: int = 13) -> NDArray[np.bool_]:
-    """Find the rows of ``corpus`` with a run of words that some text of ``other`` has too, as (n,) bool.
-
-    Case and punctuation do not count. Thirteen words is the usual measure (Brown et al. 2020, appendix C).
-    """
+    """Rows of ``corpus`` with a run of words of ``other``, (n,) bool; 13 is usual (Brown et al. 2020, appendix C)."""
     known = set(chain.from_iterable(_passages(text, words) for text in dict.fromkeys(other.texts)))
     return np.array([not known.isdisjoint(_passages(text, words)) for text in corpus.texts], dtype=bool)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gapstack.data import html
 from gapstack.data.cells import Columns, Row, whole_number
 from gapstack.data.example import GENDER_BY_FORM, Example, Label, Span
-from gapstack.errors import DataError, located
+from gapstack.errors import DataError, Place, located
 from gapstack.files import fingerprint
 
 if TYPE_CHECKING:
@@ -142,6 +142,8 @@ class Corpus(Sequence[Example]):
         """
         names = {one.lower(): one for one in (*GAP_COLUMNS, "label")}
         frame = frame.rename(columns=lambda column: names.get(str(column).lower().replace("_", "-"), column))
+        if lacks := [one for one in ("Text", "Pronoun", "A", "B") if one not in frame]:
+            raise DataError("a column is missing", place=Place(name), expected=", ".join(lacks))
         if "ID" not in frame:
             frame = frame.assign(ID=frame.index)
         records = frame.convert_dtypes().astype(object).where(frame.notna(), "").to_dict("records")

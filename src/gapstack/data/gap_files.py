@@ -92,9 +92,7 @@ def read(path: Path | str, *, label_set: str = "official") -> Corpus:
 def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine | None = None) -> Corpus:
     """Read a GAP TSV (11 columns) or a Kaggle TSV (9 columns, no labels), by its header.
 
-    Raises DataError for a row with an empty or repeated id, an unknown pronoun, an offset that does not point to its
-    mention, spans that overlap, or bad labels, unless a ``quarantine`` takes it, and for what
-    :func:`~gapstack.data.cells.stream_table` refuses; DataNotFoundError if the file is missing.
+    Raises DataError for a row that is not an example, or with an empty or repeated id; a ``quarantine`` takes it.
     """
     return Corpus(_examples(path, quarantine), label_set=label_set, name=plain_stem(path))
 
@@ -133,10 +131,7 @@ def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> Scor
 
 
 def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Submission:
-    """Read a submission CSV; rows are not rescaled.
-
-    Raises DataError for an empty or repeated id, and for a row that is negative, not finite or all zero.
-    """
+    """Read a submission CSV; DataError for an empty or repeated id, and a row that is not of probabilities."""
     unique = _unique_ids()
 
     def parse(row: Row) -> tuple[str, list[float]]:
@@ -181,10 +176,7 @@ def _probability(row: Row, column: str) -> float:
 
 
 def write_gap(path: Path, corpus: Corpus) -> None:
-    """Write a corpus as GAP TSV (11 columns), or as Kaggle TSV (9 columns) if no example has a label.
-
-    Raises DataError if only some examples have labels, or a cell contains a tab, line break or NUL.
-    """
+    """Write a corpus as GAP TSV, or as Kaggle TSV if no example has a label; DataError if only some have."""
     labelled = any(example.label is not None for example in corpus)
     if labelled and not corpus.is_labelled:
         raise DataError(f"only some examples of {corpus.name} have labels", expected="all or none of them")
@@ -211,10 +203,7 @@ def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -
 
 
 def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | None = None) -> str:
-    """A submission CSV of (n, 3) probabilities, with full precision; ``path`` is named in errors.
-
-    Raises DataError if the shapes differ, an id is empty or repeated, or a row is negative, not finite or all zero.
-    """
+    """A submission CSV of (n, 3) probabilities, with full precision; DataError for what its reader refuses."""
     values = np.asarray(probabilities, dtype=np.float64)
     if values.shape != (len(ids), 3):
         problem = f"probabilities of shape {values.shape} for {len(ids)} ids"

@@ -21,10 +21,9 @@ _MIN_BEARERS = 1000  # rarer names are often surnames
 
 
 class FirstNames(NamedTuple):
-    """First names by recorded sex, capitalised.
+    """First names by recorded sex, capitalised: of at least 95% of their bearers.
 
-    ``genders`` has names of which at least 95% of the bearers have one sex; ``partners`` maps the k-th most frequent
-    masculine name to the k-th feminine one and back.
+    ``partners`` maps the k-th most frequent masculine name to the k-th feminine one and back.
     """
 
     genders: Mapping[str, Gender]
@@ -180,10 +179,7 @@ _GAP_IN_NOUN_PHRASE = re.compile(r"[ \u00a0\n]+(?:[\"\u201c\u2018]|``)?[ ]?")
 
 
 def opens_noun_phrase(text: str, at: int) -> bool:
-    """True if a "his" or "her" that ends at ``at`` is possessive, because a noun phrase can follow.
-
-    The next word must not be a preposition, conjunction, pronoun, article, auxiliary or frequent adverb.
-    """
+    """True if a "his" or "her" that ends at ``at`` is possessive: the next word is of an open class."""
     gap = _GAP_IN_NOUN_PHRASE.match(text, at)
     if gap is None or gap.end() == len(text):
         return False

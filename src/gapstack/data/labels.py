@@ -39,10 +39,8 @@ def with_labels(corpus: Corpus, name: str, lists: Sequence[Path]) -> Corpus:
     """Replace the official labels of a corpus by one of :data:`LABEL_SETS`, given the files of :func:`lists_of` it.
 
     ``attree`` uses the lines that are not commented out, as Attree's code does. ``majority`` uses labels on which at
-    least two lists agree; Attree's doubtful lines count here, and a line with the old label is a vote for it.
-
-    Raises MismatchError if the corpus's labels are not the official ones, or none of its rows is from GAP; errors of
-    the lists as :func:`read_corrections`.
+    least two lists agree; Attree's doubtful lines count here, and a line with the old label is a vote for it. Raises
+    MismatchError if the corpus's labels are not the official ones, or none of its rows is from GAP.
     """
     if corpus.label_set != "official":
         raise MismatchError(

@@ -79,11 +79,7 @@ def count_pages(path: Path) -> int:
 
 
 def read_documents(path: Path) -> Iterator[RawDocument]:
-    """Read the documents of a file, plain text or JSON lines, with every character of their texts.
-
-    Raises DataError with file and line for invalid UTF-8, NUL, an empty file or a bad line; DataNotFoundError if the
-    file is missing.
-    """
+    """Read the documents of a file, plain text or JSON lines, with every character; DataError with file and line."""
     path = Path(path)
     if _is_json(path):
         return _json_documents(path)

@@ -163,8 +163,7 @@ def embedded_folder() -> Path:
 def search(name: str, data: Path | None = None) -> DataLocation | None:
     """Find a data set by its name in :data:`DATASETS` without downloading it.
 
-    Raises UnknownNameError for an unknown name; DataNotFoundError if ``data`` or ``GAP_DATA`` is not a folder;
-    IntegrityError if the cache has other bytes than the published ones.
+    Raises IntegrityError if the cache has other bytes than the published ones.
     """
     dataset = require_dataset(name)
     for origin, folder in _places(data):
@@ -244,8 +243,7 @@ def fetchable() -> list[str]:
 def fetch(names: Iterable[str] | None = None, *, again: bool = False) -> list[Path]:
     """Download data sets (all of :func:`fetchable` by default) into the cache, except intact ones unless ``again``.
 
-    Raises DownloadError if a file cannot be downloaded or ``GAPSTACK_OFFLINE`` is set; IntegrityError if its checksum
-    is not the published one; DataNotFoundError if a data set has no public file.
+    Raises DownloadError without a network; IntegrityError for other bytes; DataNotFoundError without a public file.
     """
     paths: list[Path] = []
     for dataset in map(require_dataset, fetchable() if names is None else names):

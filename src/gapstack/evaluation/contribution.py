@@ -153,11 +153,7 @@ def blend_weights(of_label: Floats, coalitions: Bools) -> Floats:
 
 
 def _optimum(of_label: Floats32, coalitions: Bools) -> Floats:
-    """Weights of :func:`blend_weights`, by multiplicative updates of all coalitions at once.
-
-    Between two checks of all weights, only those are updated that matter or would grow: of a hundred members a blend
-    needs a dozen.
-    """
+    """Weights of :func:`blend_weights`; between two checks only those that matter or would grow are updated."""
     allowed = coalitions.T.astype(np.float32)
     weights = allowed / allowed.sum(axis=0)
     optimum = np.empty(weights.shape)

@@ -25,11 +25,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BINS) -> Reliability:
-    """Reliability diagram: accuracy by confidence of the top answer (DeGroot and Fienberg 1983).
-
-    The bins are those of :func:`~gapstack.evaluation.metrics.expected_calibration_error`, which is the mean distance
-    between the two columns, weighted by rows.
-    """
+    """Reliability diagram: accuracy by confidence of the top answer (DeGroot and Fienberg 1983)."""
     normalised = normalise(probabilities)
     place = confidence_bins(normalised, bins)
     rows = np.bincount(place, minlength=bins)
@@ -40,10 +36,7 @@ def reliability(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BIN
 
 
 class RiskCoverage(NamedTuple):
-    """Share of rows answered, the most confident first, and share of them wrong: (points,) each.
-
-    ``area`` is the area under the curve, the mean risk over all coverages: 0 is never wrong.
-    """
+    """Share of rows answered, the most confident first, and of them wrong, (points,); ``area`` is the mean risk."""
 
     coverage: Floats
     risk: Floats
@@ -80,10 +73,7 @@ def disagreement(decided: Bools) -> Floats:
 
 
 def double_fault(right: Bools) -> Floats:
-    """Share of rows on which two members are both wrong (Giacinto and Roli 2001): (m, n) to (m, m).
-
-    The diagonal is each one's error rate; a pair that shares few errors is worth stacking.
-    """
+    """Share of rows on which two members are both wrong (Giacinto and Roli 2001): (m, n) to (m, m)."""
     wrong = (~right).astype(np.float64)
     return wrong @ wrong.T / right.shape[1]
 
@@ -100,10 +90,7 @@ def difficulty(right: Bools) -> Strings:
 
 
 def label_quality(labels: Labels, probabilities: ArrayLike) -> Floats:
-    """Self-confidence of each label, (n,): its probability (Northcutt, Jiang and Chuang 2021).
-
-    The probabilities must be from models that were not trained on these labels.
-    """
+    """Probability of each label, (n,), by models that were not trained on it (Northcutt, Jiang and Chuang 2021)."""
     return normalise(probabilities)[np.arange(len(labels)), labels]
 
 

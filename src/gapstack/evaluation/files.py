@@ -46,10 +46,9 @@ def _read(path: Path) -> tuple[bool, Sequence[str], NDArray[Any]]:
 
 
 def read_predictions(path: Path, corpus: Corpus) -> Predictions:
-    """Read a submission CSV or a scorer TSV and put it in the order of ``corpus``.
+    """Read a submission CSV or a scorer TSV (a tab in its first line) and put it in the order of ``corpus``.
 
-    A tab in the first line makes it a scorer TSV. Raises DataError for what the readers refuse, for a submission whose
-    ids are not those of the corpus, and for a file that shares no id with it; DataNotFoundError if there is none.
+    Raises DataError for a submission whose ids are not those of the corpus, and a file that shares no id with it.
     """
     is_tsv, ids, values = _read(path)
     rows, notes = _rows_of(path, ids, corpus, is_tsv)
@@ -115,8 +114,7 @@ def submit_check(path: Path, corpus: Corpus) -> list[SubmissionProblem]:
     """Check if Kaggle would accept a submission for the rows of ``corpus``: what it refuses it for, or else notes.
 
     It accepts files with exactly the header ``ID,A,B,NEITHER`` and every id of the corpus once and no other, in any
-    order, with finite numbers from 0 up that are not all 0 in a row. Rows out of order, rows that do not sum to 1 and
-    probabilities that Kaggle would clip are notes. Raises DataNotFoundError if there is no such file.
+    order. Rows out of order, rows that do not sum to 1 and probabilities that Kaggle would clip are notes.
     """
     try:
         ids, probabilities = read_submission(path)
@@ -142,10 +140,7 @@ def submit_check(path: Path, corpus: Corpus) -> list[SubmissionProblem]:
 
 
 def submit(competition: str, submission: Path, message: str) -> str:
-    """Upload a file with ``kaggle competitions submit``, without checking it; returns the command's output.
-
-    Raises ExtraError if the command is not installed, and RemoteError if it fails: no token, competition or network.
-    """
+    """Upload a file with ``kaggle competitions submit``, unchecked; ExtraError or RemoteError if that fails."""
     # an environment need not be activated, so the folder of this Python counts too
     places = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
     command = shutil.which("kaggle", path=places)

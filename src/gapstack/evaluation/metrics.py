@@ -26,8 +26,7 @@ ECE_BINS = 15
 def normalise(probabilities: ArrayLike) -> Floats:
     """Divide each row by its sum, as Kaggle does first: (..., n, 3) to float64 rows that sum to 1.
 
-    Columns are A, B, NEITHER; leading axes may hold members. Raises DataError for another shape, and for a row with a
-    negative value, a value that is not finite or a sum of 0; it names the first one, counted from 0.
+    Leading axes may hold members. Raises DataError for another shape, and for rows that are not probabilities.
     """
     values = np.asarray(probabilities, dtype=np.float64)
     if values.ndim < 2 or values.shape[-1] != len(Label):
@@ -141,8 +140,7 @@ class Predictions:
     """Predictions of one system for the rows of a corpus, in their order.
 
     ``probabilities`` (n, 3) are normalised, or None for a system that only decides; ``decided`` and ``answered`` (n, 2)
-    are as in :func:`outcomes`; ``notes`` say what the scorer of their file format accepts
-    silently.
+    are as in :func:`outcomes`; ``notes`` say what the scorer of their file format accepts silently.
     """
 
     probabilities: Floats | None

@@ -223,10 +223,7 @@ def holm(p: ArrayLike) -> Floats:
 
 
 def contributions(corpus: Corpus, predictions: Predictions | ArrayLike) -> Floats:
-    """Contributions of each row to the sums behind every metric, (n, columns); NaN for what needs probabilities.
-
-    ``predictions`` are (n, 3) probabilities or :class:`~gapstack.evaluation.Predictions`.
-    """
+    """Contributions of each row to the sums behind every metric, (n, columns); NaN for what needs probabilities."""
     found = predictions if isinstance(predictions, Predictions) else Predictions.of(predictions)
     return np.concatenate([metric.contributions(corpus, found) for metric in METRICS.values()], axis=1)
 
@@ -263,10 +260,7 @@ class Bootstrap:
 def bootstrap(
     groups: Groups, members: Mapping[str, Floats], *, replicates: int = REPLICATES, seed: int = 0
 ) -> Bootstrap:
-    """Resample pages: every metric of every member, whose rows are from :func:`contributions`, on the same replicates.
-
-    Raises DataError if there is nothing to resample, MismatchError if there are other rows than ``groups``.
-    """
+    """Resample pages: every metric of every member's :func:`contributions`, on the same replicates."""
     rows = np.stack(list(members.values()), axis=1) if members else np.empty((len(groups), 0, 1))
     points, samples = resample(groups, rows, _all_scores, replicates=replicates, seed=seed)
     ends = np.stack([points, *percentiles(samples)], axis=1)

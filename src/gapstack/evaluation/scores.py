@@ -147,10 +147,7 @@ class Scores:
 
 
 def score_predictions(corpus: Corpus, predictions: Predictions) -> Scores:
-    """Score predictions in the order of a labelled corpus.
-
-    Raises DataError if the corpus is empty or lacks labels, or there is not one prediction for each example.
-    """
+    """Score predictions in the order of a labelled corpus; DataError if it is empty or lacks labels."""
     if not len(corpus):
         raise DataError("there is nothing to score", expected="at least one example")
     if len(predictions.decided) != len(corpus):
@@ -197,8 +194,7 @@ def score_decisions(corpus: Corpus, decided: Bools) -> Scores:
 def degenerate_scores(corpus: Corpus, training_labels: Labels | None = None) -> dict[str, Scores]:
     """Score constant baselines by name: always A, always B, both TRUE and the class prior.
 
-    The prior is that of ``training_labels``, by default of ``corpus``, and the name says so: no constant answer has a
-    lower logloss on it. Raises DataError if the corpus is empty or lacks a label.
+    The prior is that of ``training_labels``, by default of ``corpus``: no constant answer has a lower logloss on it.
     """
     n = len(corpus)
     certain = np.eye(len(Label))

@@ -22,10 +22,7 @@ _TOKENISER_SPACE = re.compile(
 
 @dataclass
 class ExtraRows:
-    """Rows of a corpus that was not made for GAP, and counts of skipped items by reason; A stands before B.
-
-    ``neutral`` takes pronouns without gender too.
-    """
+    """Rows of a corpus that was not made for GAP, A before B, and counts of skipped items by reason."""
 
     name: str = ""
     neutral: bool = False
