@@ -126,14 +126,6 @@ def test_what_cannot_be_asked_is_one_clear_error(alphabet, tmp_path):
         gapstack.load(tmp_path / "some.csv").ask(KATE)
 
 
-def test_long_texts_are_answered_window_by_window_as_their_windows_are(alphabet):
-    text = "Kate told Mary that she should leave. " * 80
-    answers = alphabet.ask(text)
-    assert len(answers) == 80
-    assert {answer.antecedent.name for answer in answers} == {"Kate"}
-    assert max(one.span.start for answer in answers for one in answer.candidates) > len(text) - 80
-
-
 def test_the_shipped_model_is_the_default(model, monkeypatch):
     monkeypatch.setattr(predictors, "shipped_model", lambda: model)
     assert gapstack.load().ask(KATE)[0].candidates

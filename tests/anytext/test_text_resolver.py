@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapstack.anytext.adapter import ADAPTERS
 from gapstack.anytext.entities import Entities
 from gapstack.anytext.pronoun_resolver import PronounResolver, Text
 from gapstack.anytext.text_resolver import TextResolver, create_resolver
@@ -91,12 +90,3 @@ def test_given_names_and_page_titles_are_left_to_the_pairs(resolver):
 def test_a_named_model_resolves_by_pairs(model):
     assert isinstance(create_resolver(str(model)), PronounResolver)
     assert isinstance(create_resolver("default"), TextResolver)
-
-
-def test_it_is_the_default_of_the_resolver_named_gapstack():
-    adapter = ADAPTERS["gapstack"]
-    assert adapter.default is not None
-    (output,) = adapter.loaded(adapter.default())([TEXTS[0]], ["https://en.wikipedia.org/wiki/Mary_Johnson"])
-    assert output is not None
-    clusters = [[TEXTS[0][slice(*mention)] for mention in cluster] for cluster in output.clusters]
-    assert clusters == [["Mary Johnson", "Johnson", "she"], ["Peter", "him"]]

@@ -109,14 +109,6 @@ class TestHard:
         assert "woman:man" in str(allowed.value)
 
 
-class TestRan:
-    def test_gendered_words_stay_and_no_word_goes_far(self):
-        space, _ = planted(300, 10, strength=0.7)
-        moved = RanDebias(count=40, steps=100).apply(space, LISTS)
-        np.testing.assert_allclose(moved.unit[: len(GENDERED)], space.unit[: len(GENDERED)])
-        assert (moved.unit * space.unit).sum(axis=1).mean() > 0.8
-
-
 class TestGnGlove:
     def test_the_gender_component_is_dropped_from_vectors_that_have_one(self):
         space, _ = planted()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gapstack.data import Corpus, Example, Label, Span
-from gapstack.encoding import activations
 from gapstack.errors import MemberError
 from gapstack.members.frozen_spans import FrozenSpans
 
@@ -16,26 +15,6 @@ QUICK = {"seeds": 2, "epochs": 10, "width": 8, "hidden": 16, "batch_size": 32, "
 @pytest.fixture
 def member(tiny_encoder_folder) -> FrozenSpans:
     return FrozenSpans(encoder=str(tiny_encoder_folder), **QUICK)
-
-
-def gain(member: FrozenSpans, corpus: Corpus) -> float:
-    """How far the logloss on what it was fitted to lies below that of the class frequencies."""
-    rows = np.arange(len(corpus))
-    frequencies = np.bincount(corpus.labels, minlength=3) / len(corpus)
-    floor = -np.log(frequencies[corpus.labels]).mean()
-    return float(floor + np.log(member.fit(corpus).predict_proba(corpus)[rows, corpus.labels]).mean())
-
-
-def test_a_second_fit_runs_no_text_through_the_encoder(member, sample_train, sample_test, monkeypatch):
-    expected = member.fit(sample_train[:30]).predict_proba(sample_test)
-
-    def refuse(*_):
-        raise AssertionError("a text was encoded again")
-
-    monkeypatch.setattr(activations, "forward", refuse)
-    again = member.fit(sample_train[:30]).predict_proba(sample_test)
-    np.testing.assert_array_equal(again, expected)
-    member.fit(sample_train[:10]).predict_proba(sample_train[10:30])
 
 
 def test_folds_that_are_learned_together_never_see_what_they_leave_out(member, sample_train):

@@ -326,6 +326,7 @@ def test_the_option_that_a_reply_names(text, option):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_killed_at_random_and_repeated_only_replies_on_their_way_are_lost(tmp_path, sample):
     write_gap(tmp_path / "rows.tsv", sample[:100].unlabelled())
     environment = os.environ | {"GAPSTACK_CACHE": str(tmp_path / "cache")}

@@ -19,7 +19,6 @@ from gapstack.runs.folder import RunFolder
 from gapstack.runs.predict import predict_file
 from gapstack.runs.predictors import FittedRun, load
 from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers, run_corpora
-from tests.runs.conftest import predict
 
 LABELS = ["prior", "token_distance", "surface", "stack"]
 
@@ -69,15 +68,6 @@ class TestFittedRun:
         found = predictions(FittedRun(finished.folder), finished.test)
         for result in (*finished.members, finished.stack):
             np.testing.assert_allclose(found[result.label], result.test, atol=1e-12)
-
-    def test_reads_what_is_asked_for_and_the_stack_needs_all_members(self, finished, sample_test):
-        assert FittedRun(finished.folder, "prior").members == ["prior"]
-        assert FittedRun(finished.folder, "stack").members == LABELS[:-1]
-        with pytest.raises(MemberError, match="did you mean prior"):
-            FittedRun(finished.folder, "probert")
-        found = predict(finished.folder, sample_test, "token_distance")
-        expected = FittedRun(finished.folder).systems["token_distance"].predict_proba(sample_test)
-        np.testing.assert_array_equal(found, expected)
 
     def test_systems_share_base_predictions_that_each_member_computes_once(
         self, finished, sample_test, monkeypatch

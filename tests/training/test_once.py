@@ -7,7 +7,7 @@ import torch
 
 from gapstack.files import cache_root
 from gapstack.training import TrainingPlan, loop
-from tests.damage import DAMAGES, apply_damage
+from tests.damage import apply_damage
 from tests.training.toys import Toy, ToyData
 
 PLAN = TrainingPlan(epochs=1, batch_size=8, encoder_lr=0.01, head_lr=0.02, precision="float32")
@@ -25,7 +25,7 @@ def learned(*, again: bool, monkeypatch, model: Toy | None = None) -> dict[str, 
     return model.state_dict()
 
 
-@pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.parametrize("kind", ["flip", "delete", "garbage"])
 def test_what_is_damaged_is_trained_again_to_the_same_weights(kind, monkeypatch):
     first = learned(again=True, monkeypatch=monkeypatch)
     learned(again=False, monkeypatch=monkeypatch)
