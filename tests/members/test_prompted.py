@@ -241,15 +241,11 @@ def test_the_key_is_sent_and_never_stored_or_shown(train, tmp_path, monkeypatch)
 
 def test_a_budget_is_never_exceeded(train):
     with ModelServerDouble() as server:
-        member = create("prompted", model=server.address, budget=8000.0, concurrency=2)
-        with pytest.raises(BudgetError, match="8000"):
-            member.fit(train)
-        used = [len(body["messages"][-1]["content"]) // 4 + 1 for body in server.bodies]
-        assert 5000 < sum(used) <= 8000
-        before = len(server.bodies)
-        with pytest.raises(BudgetError):
-            create("prompted", model=server.address, budget=8000.0, concurrency=2).fit(train)
-        assert len(server.bodies) - before <= 2
+        for _ in range(2):  # what an earlier call spent counts
+            with pytest.raises(BudgetError, match="8000"):
+                create("prompted", model=server.address, budget=8000.0, concurrency=2).fit(train)
+            used = [len(body["messages"][-1]["content"]) // 4 + 1 for body in server.bodies]
+            assert 5000 < sum(used) <= 8000
         create("prompted", model=server.address, budget=50.0, price=[1.0, 2.0]).fit(train)
         assert set(server.answered.values()) == {1}
         with pytest.raises(BudgetError):
