@@ -14,7 +14,7 @@ from gapstack.audits.gap import GapTest
 from gapstack.audits.gender_agreement import SURNAMES, TWO_GENDERS
 from gapstack.audits.report import MARK, Audit, SuiteAudit
 from gapstack.audits.sowinobias import SoWinoBias
-from gapstack.audits.suite import Suite
+from gapstack.audits.suite import Items, Suite
 from gapstack.audits.targets import Target, target_of
 from gapstack.audits.two_names import DPR, GICOREF, KNOWREF, MAP, WINOGRANDE, WSC273
 from gapstack.audits.winobias import WinoBias
@@ -33,7 +33,7 @@ from gapstack.types import Floats
 
 _log = logging.getLogger(__name__)
 
-_ALL: tuple[Suite, ...] = (
+_ALL = (
     *(Winogender(), WinoBias(), SoWinoBias(), GapTest()),
     *(GICOREF, MAP, KNOWREF, DPR, WSC273, WINOGRANDE),
     *(SURNAMES, TWO_GENDERS),
@@ -100,8 +100,8 @@ def audit(
         systems = {type(target).__name__: target} if isinstance(target, Predictor) else target
         target = Target(systems, ", ".join(systems))
     if find_candidates:
-        finders = {label: CandidateFinder(system) for label, system in target.systems.items()}
-        target = replace(target, systems=finders, note="; ".join(filter(None, (target.note, NOTE))))
+        systems = {label: CandidateFinder(system) for label, system in target.systems.items()}
+        target = replace(target, systems=systems, note="; ".join(filter(None, (target.note, NOTE))))
     systems = target.systems
     if average and any(system.stored for system in systems.values()):
         raise DataError(
@@ -112,13 +112,11 @@ def audit(
     refused: dict[str, tuple[str, ...]] = {}
     with progress("suites", len(selected)) as ticker:
         for name, suite in selected.items():
-            contaminated = tuple(
-                label
-                for label, system in systems.items()
-                if suite.contamination_ids & set(system.contaminated_by)
-            )
+            contaminated = [
+                label for label in systems if suite.contamination_ids & set(systems[label].contaminated_by)
+            ]
             if contaminated and not allow_contaminated:
-                refused[name] = contaminated
+                refused[name] = tuple(contaminated)
             available = [label for label, system in systems.items() if system.covers(name)]
             included = [label for label in available if label not in refused.get(name, ())]
             if not available:
@@ -132,32 +130,36 @@ def audit(
                     not_covered[name] = f"its data are missing: {missing}"
                 else:
                     _log.info(suite.title)
-                    presumed = [
-                        label
-                        for label in included
-                        if is_presumed(systems[label].contaminated_by, suite.contamination_ids)
-                    ]
-                    starred = {*contaminated, *presumed}
-                    names = {label: label + MARK if label in starred else label for label in included}
-                    corpus = Corpus(items.corpus, name=name)
-                    answers = _answers(
-                        {shown: systems[label] for label, shown in names.items()}, corpus, average
-                    )
-                    marked = tuple(shown for label, shown in names.items() if label in contaminated)
-                    remarks = [(label, system.remark(corpus)) for label, system in systems.items()]
-                    remarks += [
-                        (label, f"{MARK} may have seen these rows in its training") for label in presumed
-                    ]
-                    remark = "; ".join(f"{label} {text}" for label, text in remarks if text)
-                    found = suite.measure(items, answers)
-                    if find_candidates:
-                        found = with_found(
-                            suite, items, found, {shown: finders[label] for label, shown in names.items()}
-                        )
-                    covered.append(SuiteAudit(suite, items, found, answers, marked, remark))
+                    covered.append(_audit_suite(suite, items, systems, included, contaminated, average))
             ticker.advance(note=suite.title)
     run = (tuple(covered), not_covered, refused, tuple(average), versions())
     return Audit(target.title, target.note, tuple(systems), *run)
+
+
+def _audit_suite(
+    suite: Suite,
+    items: Items,
+    systems: Mapping[str, Predictor],
+    included: Sequence[str],
+    contaminated: Sequence[str],
+    average: Sequence[str],
+) -> SuiteAudit:
+    """Results of the systems ``included``; marked are those that were, or may have been, trained on the rows."""
+    presumed = [
+        label for label in included if is_presumed(systems[label].contaminated_by, suite.contamination_ids)
+    ]
+    starred = {*contaminated, *presumed}
+    shown = {label + MARK * (label in starred): systems[label] for label in included}
+    corpus = Corpus(items.corpus, name=suite.name)
+    answers = _answers(shown, corpus, average)
+    remarks = [f"{label} {text}" for label, system in systems.items() if (text := system.remark(corpus))]
+    remarks += [f"{label} {MARK} may have seen these rows in its training" for label in presumed]
+    found = suite.measure(items, answers)
+    finders = {label: system for label, system in shown.items() if isinstance(system, CandidateFinder)}
+    if finders:
+        found = with_found(suite, items, found, finders)
+    marked = tuple(label + MARK for label in included if label in contaminated)
+    return SuiteAudit(suite, items, found, answers, marked, "; ".join(remarks))
 
 
 def write_rows(folder: Path, data: Path | None = None, *, all_rows: bool = False) -> list[Path]:
