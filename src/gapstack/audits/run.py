@@ -33,7 +33,7 @@ from gapstack.types import Floats
 
 _log = logging.getLogger(__name__)
 
-_ALL = (
+_ALL: tuple[Suite, ...] = (
     *(Winogender(), WinoBias(), SoWinoBias(), GapTest()),
     *(GICOREF, MAP, KNOWREF, DPR, WSC273, WINOGRANDE),
     *(SURNAMES, TWO_GENDERS),
