@@ -1,99 +1,120 @@
-"""The teams' recipes: each runs from end to end, on a tiny encoder, with what depends on depth brought to its own."""
+"""The teams' recipes: what each trains, and each from end to end on tiny BERTs of their encoders' names and depths."""
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
+from pathlib import Path
 
-import numpy as np
 import pytest
 from transformers import BertConfig, BertForMaskedLM
 
 from gapstack.data import sources
-from gapstack.data.gap_files import write_gap, write_submission
-from gapstack.members import soft_labels
+from gapstack.encoding.encoders import KNOWN
 from gapstack.members.name_substitution import COMMON_NAMES
 from gapstack.members.part import Part
-from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
+from gapstack.runs import estimate
+from gapstack.runs.estimate import plan_run
 from gapstack.runs.recipe import Recipe, available
-from gapstack.runs.rescale import on_encoder
 from gapstack.runs.runner import run
-from tests.encoding.architectures import ARCHITECTURES, build
 from tests.fixtures_encoder import build_tiny_encoder
 
-TEAMS = [name for name in available() if name.endswith("2019")]
-LIGHT = ("seed", "max_pieces", "layers", "blocks")
-CORPORA_AT_HAND = sources.find("dpr") is not None and sources.find("winogender") is not None
+TEAMS = {
+    "attree2019": (10, 50),
+    "wang2019": (1, 5),
+    "abzaliev2019": (4, 40),
+    "yang2019": (24, 168),
+    "krige2019": (6, 30),
+    "fivezeros2019": (1, 5),
+    "ionita2019": (7, 35),
+    "liu2019": (4, 300),
+    "chada2019": (3, 15),
+    "baoqiao2019": (16, 80),
+    "lois2019": (1, 5),
+    "xuyang2019": (1, 5),
+}
+"""Members and models of each recipe."""
+ENCODERS = {
+    f"bert-{size}-{case}": layers
+    for size, layers in (("base", 12), ("large", 24))
+    for case in ("cased", "uncased")
+}
+
+
+def test_every_team_is_here():
+    assert TEAMS.keys() == {name for name in available() if name.endswith("2019")}
+
+
+@pytest.fixture
+def without_encoders(monkeypatch, tmp_path):
+    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
+    monkeypatch.setattr(estimate, "is_available", lambda name: Path(str(name)).name not in KNOWN)
+
+
+@pytest.mark.usefixtures("without_encoders")
+@pytest.mark.parametrize("name", TEAMS)
+def test_a_dry_run_counts_members_models_and_encoders(name):
+    recipe = Recipe.load(name)
+    plan = plan_run(recipe, "sample")
+    assert (len(plan.members), plan.total.models) == TEAMS[name]
+    named = {part.settings.get(key) for part in recipe.members for key in ("encoder", "second_encoder")} - {
+        None
+    }
+    for encoder in named:
+        assert any(encoder in line for line in plan.missing)
+    assert all(member.seconds > 0 for member in plan.members)
+
+
+@pytest.mark.usefixtures("without_encoders")
+def test_a_dry_run_adds_up_passes_updates_and_bytes():
+    attree, liu = (plan_run(Recipe.load(name), "sample") for name in ("attree2019", "liu2019"))
+    train, test = attree.train[1], attree.test[1]
+    size, grep = estimate.encoder_size("bert-large-uncased"), attree.members[0]
+    texts = [*sources.sample()["train"], *sources.sample()["test"]]
+    pieces = sum(len(example.text) for example in texts) / len(texts) / 4.5 + 2
+    # 20 epochs on 4 of 5 parts, five times; all rows out of fold, and the held-out ones by each fold
+    passes = 6 * 20 * 4 * train + 2 * (train + 5 * test)
+    assert grep.operations == pytest.approx(passes * size.per_piece * pieces)
+    # weights of five folds in half precision, and a checkpoint
+    assert grep.disk == pytest.approx((5 * 2 + 16) * size.parameters)
+    # 25 networks of five seeds and folds: 1,000 epochs in batches of 32 rows and their three copies
+    pure = next(member for member in liu.members if member.label == "pure_cased")
+    updates = 1000 * -(-(train * 4 // 5) * 4 // 32)
+    assert pure.other == pytest.approx(25 * updates * 3e-3)
 
 
 @pytest.fixture(scope="module")
-def whole_words(tmp_path_factory, sample):
-    """A tiny encoder of three layers that knows the sample's words, so that its inputs are short."""
+def encoders(tmp_path_factory, sample):
+    """A folder of tiny encoders by their hub names, which know the sample's words, so that inputs are short."""
     words = {word for example in sample for word in re.findall(r"\w+", example.text.lower())}
     words |= {name.lower() for names in COMMON_NAMES.values() for name in names}
-    folder = build_tiny_encoder(tmp_path_factory.mktemp("encoders") / "words", layers=3, words=sorted(words))
-    BertForMaskedLM(BertConfig.from_pretrained(folder)).save_pretrained(
-        folder
-    )  # as published BERTs have a head
-    return folder
-
-
-@pytest.fixture(scope="module")
-def few(sample_train, sample_test):
-    return sample_train.take(range(45)), sample_test.take(range(6))
+    root = tmp_path_factory.mktemp("hub")
+    for seed, (name, layers) in enumerate(ENCODERS.items()):
+        folder = build_tiny_encoder(root / name, layers=layers, seed=seed, words=sorted(words))
+        # as published BERTs have a head
+        BertForMaskedLM(BertConfig.from_pretrained(folder)).save_pretrained(folder)
+    return root
 
 
 def quick(recipe: Recipe) -> Recipe:
-    """One epoch, one seed, three folds, and one of the members that differ in what does not change their network."""
+    """One epoch, one seed, three folds, and of the other corpora a small one."""
     for setting, value in {"seeds": 1, "validation_share": 0.3}.items():
         recipe = recipe.override(setting, value)
-    few: dict[str, Part] = {}
-    for part in recipe.members:
-        alike = {key: value for key, value in part.settings.items() if key not in LIGHT}
-        few.setdefault(str((part.name, alike)), part)
-    stackers = [Part(part.name, part.label, dict(part.settings)) for part in recipe.stackers]
-    for part in stackers:
-        if len(few) < len(recipe.members):
-            part.settings.pop("weights", None)  # which are of all members
-        if part.name == "dense":
-            part.settings["steps"] = 5
-    return replace(recipe, members=tuple(few.values()), stackers=tuple(stackers), folds=3).with_epochs(1)
+    if any(part.settings.get("extra") for part in recipe.members):
+        recipe = recipe.override("extra", ["winogender"] if sources.find("winogender") else [])
+    stackers = tuple(
+        Part(part.name, part.label, {**part.settings, "steps": 5}) if part.name == "dense" else part
+        for part in recipe.stackers
+    )
+    return replace(recipe, stackers=stackers, folds=3).with_epochs(1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TEAMS)
-def test_each_recipe_runs_from_end_to_end(name, whole_words, few, tmp_path, monkeypatch):
-    monkeypatch.setattr(soft_labels, "load", lambda corpus: SimpleNamespace(corpus=few[1]))
-    recipe, told = on_encoder(Recipe.load(name), str(whole_words))
-    assert told[0].startswith("No longer the paper's: words (3 layers")
-    if not CORPORA_AT_HAND:
-        recipe = recipe.override("extra", [])
-    finished = run(quick(recipe), *few, root=tmp_path)
-    assert len(finished.members) == len(finished.recipe.members)
+def test_each_recipe_runs_from_end_to_end(name, encoders, sample_train, sample_test, tmp_path, monkeypatch):
+    monkeypatch.chdir(encoders)
+    recipe = quick(Recipe.load(name))
+    finished = run(recipe, sample_train.take(range(45)), sample_test.take(range(6)), root=tmp_path)
+    assert len(finished.members) == TEAMS[name][0]
     best = finished.stack or finished.members[-1]
     assert best.test.shape == (6, 3)
     assert best.test.sum(axis=1) == pytest.approx(1)
     assert finished.submission.read_text(encoding="utf-8").startswith("ID,A,B,NEITHER\n")
-
-
-@pytest.mark.slow
-def test_modern_runs_on_tiny_models_of_its_encoders_names(few, sample_test, tmp_path, monkeypatch):
-    recipe = Recipe.load("modern")
-    names = {part.settings["encoder"] for part in recipe.members if "encoder" in part.settings}
-    for name, architecture in zip(sorted(names), ("ModernBERT", "DeBERTa-v3"), strict=True):
-        build(ARCHITECTURES[architecture], tmp_path / name)
-    taught, clusters = tmp_path / "teacher", tmp_path / "clusters.jsonl"
-    write_gap(taught / "rows.tsv", sample_test[6:20])
-    write_submission(taught / "answers.csv", sample_test.ids[6:20], np.full((14, 3), [0.6, 0.3, 0.1]))
-    documents = [
-        Document(row.id, text_sha256(row.text), ((row.pronoun, row.a),)) for part in few for row in part
-    ]
-    write_clusters(clusters, Clusters("ours", "1", documents))
-    recipe = recipe.override("teacher", str(taught)).override("clusters", [str(clusters)])
-    monkeypatch.chdir(tmp_path)
-    finished = run(quick(recipe), *few, root=tmp_path)
-    assert {member.label for member in finished.members} >= {
-        *("neuralcoref", "surface_taught", "tuned_spans_deberta-v3-large", "probert_ModernBERT-large"),
-        *("frozen_spans_deberta-v3-large", "frozen_spans_ModernBERT-large"),
-    }
-    assert finished.stack.test.shape == (6, 3)
-    assert finished.stack.test.sum(axis=1) == pytest.approx(1)

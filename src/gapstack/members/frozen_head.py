@@ -135,6 +135,10 @@ class FrozenHead(SoftLabelMember):
     SCALING: ClassVar[Mapping[str, Scaling]] = {}
     """How inputs are scaled by the training rows, by name; others stay as they are."""
 
+    def plan(self) -> TrainingPlan:
+        """Return the plan of each network, with the changes of ``training``; MemberError if these do not fit."""
+        return self.PLAN.changed(dict(self.training or {}))
+
     @abstractmethod
     def _arrays(self, corpus: Corpus) -> Arrays:
         """Inputs of a corpus, from a cache or computed."""
@@ -173,7 +177,7 @@ class FrozenHead(SoftLabelMember):
         everything = self._data(arrays, training_set.weighted[rows])
         for number in range(self.seeds):
             seed = self.seed * 1000 + number
-            plan = replace(self.PLAN.changed(dict(self.training or {})), seed=seed)
+            plan = replace(self.plan(), seed=seed)
             learned, held = everything, None
             if plan.patience is not None:
                 learned, held = self._split(training_set, seed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,6 +23,7 @@ from gapstack.encoding.encoders import EncoderSize, encoder_size
 from gapstack.errors import DataNotFoundError, GapstackError
 from gapstack.members import create
 from gapstack.members.fine_tuned import FineTuned
+from gapstack.members.frozen_head import FrozenHead
 from gapstack.members.member import Member
 from gapstack.members.model_servers import is_address
 from gapstack.members.prompted import Prompted
@@ -45,6 +47,7 @@ CORE_SPEED = {torch.bfloat16: 1e11, torch.float32: 2.5e10}
 """Operations per second that each core of a CPU is assumed to reach, by its fastest type."""
 _CHARACTERS = 427  # of a row of GAP development
 _OTHER_SECONDS, _HEAD_SECONDS = 0.5, 3.0  # of a fold of a member without an encoder, or with a frozen one
+_UPDATE_SECONDS = 3e-3  # of a head over a frozen encoder
 # bytes of a parameter: stored, in a checkpoint, trained (with gradient and two moments), loaded, loaded on a GPU
 _STORED, _SAVED, _TRAINED, _LOADED, _HALF = 2, 16, 16, 4, 2
 _ACTIVATIONS = 34  # bytes of a piece in each layer, times the width (Korthikanti et al. 2022, section 4.1)
@@ -129,7 +132,8 @@ class RunPlan:
             f"earlier run of this name if there is one, otherwise for {self.device}; those of {' and '.join(GPUS)} "
             f"are for {UTILISATION:.0%} of their published bfloat16 peak. 6 operations for each parameter and word "
             "piece of training (4 with adapters), 2 of prediction. Parses and the stack are not included. A frozen "
-            "encoder runs once over all rows, however many members read it; the first counts it. "
+            "encoder runs once over all rows, however many members read it; the first counts it. An update of a head "
+            f"counts {1000 * _UPDATE_SECONDS:.0f} ms here, in all epochs: early stopping takes fewer. "
             "Memory is that of weights, gradients, optimizer and the activations of one batch; disk space that of "
             "fitted members and a checkpoint."
         )
@@ -175,14 +179,20 @@ def _plan(
     plan = MemberPlan(label, folds * getattr(member, "seeds", 1), other=folds * _OTHER_SECONDS)
     if "encoder" not in member.get_params():
         return plan
-    encoder: str | None = member.get_params()["encoder"]
-    size = encoder_size(encoder)
-    plan.encoder, plan.other = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name, 0.0
-    if size is None:
+    settings = member.get_params()
+    names = [settings["encoder"], *filter(None, [settings.get("second_encoder")])]
+    sizes = [encoder_size(name) for name in names]
+    plan.encoder = ", ".join(EMBEDDED if is_embedded(name) else Path(str(name)).name for name in names)
+    plan.other = 0.0
+    if None in sizes:
         return plan
-    plan.parameters, plan.memory = size.parameters, _LOADED * size.parameters
+    known = [size for size in sizes if size is not None]
+    plan.parameters = sum(size.parameters for size in known)
+    plan.memory = _LOADED * plan.parameters
     train, test = rows
-    tuned = _trained_rows(member, folds, train) if isinstance(member, FineTuned) else 0
+    size, tuned = known[0], _trained_rows(member, folds, train) if isinstance(member, FineTuned) else 0
+    updates = _head_updates(member, train * (folds - 1) // folds)
+    plan.other = plan.models * updates * _UPDATE_SECONDS
     if tuned and isinstance(member, FineTuned):
         copies = 1 + getattr(member, "answer_forms", 0)
         has_adapters = adapter_rank(size.parameters, member.lora) > 0
@@ -190,13 +200,38 @@ def _plan(
         passes = (4 if has_adapters else 6) * tuned + 2 * copies * (train + folds * test)
         plan.operations = size.per_piece * pieces * passes
         plan.memory = weights + _activations(member, size, pieces)
-        plan.disk = 0.0 if has_adapters else (folds * _STORED + _SAVED) * size.parameters
+        plan.disk = 0.0 if has_adapters else (folds * _STORED + _SAVED) * _learned(member, size)
     else:
-        plan.other = folds * _HEAD_SECONDS
-        if encoder not in read:
-            plan.operations = size.per_piece * pieces * 2 * (train + test + _taught_rows(member))
-        read.add(encoder)
+        plan.other = max(plan.other, folds * _HEAD_SECONDS)
+        for name, each in zip(names, known, strict=True):
+            if name not in read:
+                passes = 2 * (train + test + _taught_rows(member)) * (1 + len(_copies(member)))
+                plan.operations += each.per_piece * pieces * passes
+            read.add(name)
     return plan
+
+
+def _head_updates(member: Member, rows: int) -> int:
+    """Updates of one model's head over a frozen encoder, in all epochs, for a number of training rows."""
+    if isinstance(member, FineTuned):
+        plans = [plan for plan in member.plans() if ENCODER in plan.frozen]
+    else:
+        plans = [member.plan()] if isinstance(member, FrozenHead) else []
+    return sum(plan.epochs * -(-rows * (1 + len(_copies(member))) // plan.batch_size) for plan in plans)
+
+
+def _copies(member: Member) -> Sequence[Any]:
+    """Anonymised or augmented copies of each row that a member learns."""
+    return (*getattr(member, "copies", ()), *member.augment)
+
+
+def _learned(member: FineTuned, size: EncoderSize) -> float:
+    """Parameters of the encoder's layers that any phase trains, and of its embeddings (layer 0)."""
+    plans = [*member.plans(), *(member.first_plans() if member.extra or member.teacher else ())]
+    frozen = [set(plan.frozen) for plan in plans if ENCODER not in plan.frozen]
+    tuned = set(range(size.layers + 1)) - set[Any].intersection(*frozen)
+    layers = len(tuned - {0}) * size.per_piece / size.layers
+    return layers + (size.parameters - size.per_piece if 0 in tuned else 0)
 
 
 def _trained_rows(member: FineTuned, folds: int, train: int) -> int:
@@ -245,15 +280,17 @@ def _published_rows(splits: Sequence[str]) -> tuple[str, int]:
 
 def _missing_inputs(member: Member) -> list[str]:
     """Describe inputs of a member that are not on this machine."""
-    settings, missing = member.get_params(), []
-    if is_available(settings.get("encoder")):
-        read = member.reads()
-    else:
-        missing.append(
-            f"encoder {settings['encoder']}: neither a folder nor in the hub's cache; a run would download it"
-        )
-        # what else it reads may depend on the encoder, but not through these settings
-        read = {key: value for key, value in settings.items() if key in _INDEPENDENT}
+    settings = member.get_params()
+    encoders = [settings.get("encoder"), settings.get("second_encoder")]
+    missing = [
+        f"encoder {name}: neither a folder nor in the hub's cache; a run would download it"
+        for name in encoders
+        if not is_available(name)
+    ]
+    # what else a member reads may depend on its encoder, but not through these settings
+    read = (
+        {key: value for key, value in settings.items() if key in _INDEPENDENT} if missing else member.reads()
+    )
     for setting, value in read.items():
         if setting in READS and value is not False:
             try:
