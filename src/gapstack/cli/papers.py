@@ -60,8 +60,8 @@ def reproduce_command(
 ) -> None:
     """Print a paper's tables next to our figures.
 
-    webster2019 (the shared task's overview) first runs or resumes the recipe `families`, with --ablations three small
-    ones; dawkins2021 trains the members of the recipe `sowinobias` with each of three seeds.
+    webster2019 (the shared task's overview) first runs or resumes the recipe `families`, with --ablations those of
+    single findings; dawkins2021 trains the members of the recipe `sowinobias` with each of three seeds.
     """
     from gapstack.data.sources import data_folder, load_gap
     from gapstack.display.report import Report

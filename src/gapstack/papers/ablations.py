@@ -41,20 +41,37 @@ class Finding(NamedTuple):
 
 FINDINGS = (
     Finding(
-        "pooling_ablation", "Attention pooling against mean pooling (Wang)", "Wang", {"attention": "mean"}
+        "pooling_ablation",
+        "Attention pooling against mean pooling (Wang)",
+        "Wang",
+        {"pooling_attention": "pooling_mean"},
     ),
     Finding(
         "layer_ablation",
         "Layer by layer, the encoder frozen (Yang et al., Abzaliev); 0: the embeddings",
         "Yang et al.",
-        {f"layer {layer}": "layer 6" for layer in range(6)},
+        {f"layer_{layer}": "layer_6" for layer in range(6)},
     ),
     Finding(
         "gender_ablation",
         "The pronoun's gender as a feature (Abzaliev)",
         "Abzaliev",
-        {"vectors and gender": "vectors", "features and gender": "features"},
+        {f"{name}_and_gender": name for name in ("vectors", "features")},
     ),
+    Finding(
+        "neither_ablation",
+        "Added rows whose answer is NEITHER (Attree, Bao and Qiao)",
+        "Attree",
+        {"added": "given"},
+    ),
+    Finding(
+        "substitution_ablation",
+        "Names replaced by common ones (Liu, Lois et al.): in training, in prediction, or both",
+        "Liu",
+        dict.fromkeys(("training", "prediction", "both"), "neither"),
+    ),
+    Finding("ensemble_ablation", "Mean of networks of five seeds against one", "", {"five": "one"}),
+    Finding("tuning_ablation", "Fine-tuning against features, one head (MSnet)", "", {"tuned": "features"}),
 )
 RECIPES = tuple(finding.recipe for finding in FINDINGS)
 _COLUMNS = (
@@ -119,11 +136,11 @@ def sentences(encoder: str | None = None, data: Path | None = None) -> Report | 
 
 
 def measure(finding: Finding, run: Run) -> Ablation:
-    """Compare the arms of a finding's run, whose members are labelled by their arm and seed: ``mean, seed 0``."""
+    """Compare the arms of a finding's run, whose members are labelled by their arm and seed: ``layer_4_0``."""
     losses: dict[str, list[Floats]] = {}
     f1: dict[str, list[float]] = {}
     for result in run.members:
-        arm = result.label.partition(", seed")[0]
+        arm = result.label.rpartition("_")[0]
         losses.setdefault(arm, []).append(example_losses(run.train.labels, result.out_of_fold))
         f1.setdefault(arm, []).append(score(run.train, result.out_of_fold).f1_overall or 0.0)
     means = {name: np.mean(each, axis=0)[:, None] for name, each in losses.items()}
