@@ -91,6 +91,8 @@ CHANGES = (
     column("left_child", lambda old: old[:-1]),
     column("left_child", lambda old: ["x", *old[1:]]),
     column("leaf_value", lambda old: old[:-1]),
+    column("leaf_value", lambda old: ["nan", *old[1:]]),
+    column("leaf_value", lambda old: [*old[:-1], "inf"]),
     column("split_feature", lambda old: ["4", *old[1:]]),
     column("split_feature", lambda old: ["-1", *old[1:]]),
     column("decision_type", lambda old: ["1", *old[1:]]),

@@ -90,7 +90,10 @@ class FittedStacker:
             self.calibrator.apply(self.stacker.predict_proba(base, evidence), rows.genders)
             for base in by_fold
         ]
-        return np.mean(stacked, axis=0)
+        probabilities: Probabilities = np.mean(stacked, axis=0)
+        if not np.isfinite(probabilities).all():
+            raise MemberError("the stack computed probabilities that are not finite numbers")
+        return probabilities
 
     def state(self) -> State:
         """Return the learned state of both."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, Self
 
 import lightgbm
@@ -67,6 +68,8 @@ def _tree_problem(block: bytes, number: int, features: int) -> str:
     columns = {key: tree[key].split() for key in (b"threshold", b"leaf_value", *_INTEGERS)}
     if any(len(column) != leaves - (key != b"leaf_value") for key, column in columns.items()):
         return "has a column of another length"
+    if not all(isfinite(float(value)) for value in columns[b"leaf_value"]):  # a threshold may be infinite
+        return "has values that are not finite numbers"
     feature, decision, left, right = (np.array([int(one) for one in columns[key]], int) for key in _INTEGERS)
     if (decision & 1).any() or not ((feature >= 0) & (feature < features)).all():
         return "splits on categories or on a feature that does not exist"
