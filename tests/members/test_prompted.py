@@ -17,9 +17,11 @@ from gapstack.data.augment import swap_names
 from gapstack.data.gap_files import write_gap
 from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import DataError, DataNotFoundError, MemberError, RemoteError
+from gapstack.files import cache_root
 from gapstack.members import create, model_servers, store
+from gapstack.members.completions import along_path, named_option
 from gapstack.members.language_models import CausalModel, ChatQuestion
-from gapstack.members.model_servers import BudgetError, along_path, named_option
+from gapstack.members.model_servers import BudgetError
 from gapstack.members.prompts import Prompt
 from gapstack.runs.predictors import load
 from tests.fixtures_language_models import FAMILIES, ModelServerDouble
@@ -250,6 +252,16 @@ def test_a_budget_is_never_exceeded(train):
         assert set(server.answered.values()) == {1}
         with pytest.raises(BudgetError):
             create("prompted", model=server.address, budget=0.001, price=[1.0, 2.0], samples=6).fit(train)
+
+
+def test_what_a_killed_process_had_sent_stays_spent(train):
+    with ModelServerDouble() as server:
+        create("prompted", model=server.address, budget=1e6, calibration_rows=1).fit(train)
+        (folder,) = (cache_root(scratch=False) / "replies").iterdir()
+        assert not list(folder.glob("sent/*"))
+        (folder / "sent" / "999990.0_lost").touch()
+        with pytest.raises(BudgetError):
+            create("prompted", model=server.address, budget=1e6).fit(train)
 
 
 def test_calibration_makes_the_probabilities_those_of_the_training_rows(sample_train):

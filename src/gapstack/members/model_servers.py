@@ -21,19 +21,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from random import random
 from threading import Lock
-from typing import Any, NotRequired
+from typing import Any
+from uuid import uuid4
 
 import httpx
-import numpy as np
-from pydantic import TypeAdapter
-from typing_extensions import TypedDict
 
 from gapstack.errors import DataError, MemberError, RemoteError, first_line
 from gapstack.files import write_json
+from gapstack.members.completions import Completion, ReplyChoice, completion_of, reply_of, steps_of, text_of
 from gapstack.members.language_models import AnsweringModel, ChatQuestion, Reply, Responses
-from gapstack.types import Floats
 
 ATTEMPTS = 8
 """Times that a request is sent before a server is given up."""
@@ -51,60 +50,8 @@ DIALECTS: tuple[tuple[Mapping[str, Any], bool], ...] = (
     *(({}, constrained) for constrained in (True, False)),
 )
 """Fields that ask for log-probabilities, none for samples; and True if the reply is constrained to the options."""
+_SENT = "sent"  # folder of files named by the cost of requests without a reply yet
 _CONTINUE = "Continue this text word for word as it was published, without comment:"
-_THOUGHTS = re.compile(r"<think>.*?</think>|^.*</think>", re.DOTALL)
-_REFUSAL = re.compile(r"\W*(i'?m sorry|i am sorry|i can(no|')t|i'm not able|as an ai)\b", re.IGNORECASE)
-
-
-class Alternative(TypedDict):
-    """A token and its log-probability."""
-
-    token: str
-    logprob: float
-
-
-class Step(Alternative):
-    """A token of a reply, and the most probable ones in its place."""
-
-    top_logprobs: NotRequired[list[Alternative] | None]
-
-
-class Steps(TypedDict):
-    """The tokens of a reply."""
-
-    content: NotRequired[list[Step] | None]
-
-
-class Message(TypedDict):
-    """The text of a reply, or of a refusal."""
-
-    content: NotRequired[str | None]
-    refusal: NotRequired[str | None]
-
-
-class ReplyChoice(TypedDict):
-    """A reply."""
-
-    message: Message
-    finish_reason: NotRequired[str | None]
-    logprobs: NotRequired[Steps | None]
-
-
-class Usage(TypedDict):
-    """Tokens that are paid for."""
-
-    prompt_tokens: NotRequired[int | None]
-    completion_tokens: NotRequired[int | None]
-
-
-class Completion(TypedDict):
-    """What is read and stored of a server's response."""
-
-    choices: list[ReplyChoice]
-    usage: NotRequired[Usage | None]
-
-
-_COMPLETION: TypeAdapter[Completion] = TypeAdapter(Completion)
 
 
 class BudgetError(MemberError):
@@ -174,7 +121,7 @@ class ModelServer(AnsweringModel):
             limits=httpx.Limits(max_connections=limits.concurrency),
         )
         self._lock, self._resume_at = Lock(), 0.0
-        self._spent = self._reserved = 0.0
+        self._spent = 0.0
         self._dialect: int | None = None
 
     def continuation(self, text: str, tokens: int) -> str:
@@ -184,14 +131,15 @@ class ModelServer(AnsweringModel):
         asking = replace(self.asking, logprobs=False, samples=1, max_tokens=tokens, fields=json.dumps(fields))
         server = ModelServer(f"{self._client.base_url}#{self.name}", asking, self.limits)
         server.answer([ending])
-        return _text(server.responses(ending)[0]["choices"][0])
+        return text_of(server.responses(ending)[0]["choices"][0])
 
     def _ask(self, questions: Sequence[ChatQuestion]) -> Iterator[ChatQuestion]:
         if not questions:
             return
         if self.limits.budget is not None:
             stored = (json.loads(path.read_bytes()) for path in self.folder.glob("*/*.json"))
-            self._spent, self._reserved = sum(self._cost(one["response"]) for one in stored), 0.0
+            lost = (float(path.name.partition("_")[0]) for path in self.folder.glob(f"{_SENT}/*"))
+            self._spent = sum(self._cost(one["response"]) for one in stored) + sum(lost)
         if self._dialect is None:
             known = self._known_dialect()
             self._dialect = self._negotiate(questions[0]) if known is None else known
@@ -236,7 +184,7 @@ class ModelServer(AnsweringModel):
                 if refused.status not in _UNSUPPORTED:
                     break
                 continue
-            has_logprobs = bool(_steps(response))
+            has_logprobs = bool(steps_of(response))
             if has_logprobs or not fields:
                 write_json(self.folder / "dialect.json", {"dialect": number})
                 self.keep(question, 0, response)
@@ -278,7 +226,7 @@ class ModelServer(AnsweringModel):
             except httpx.TransportError as error:  # a lost reply may have to be paid, so it stays reserved
                 problem = f"{type(error).__name__}: {first_line(error)}"
             else:
-                if (response := _completion(answer)) is not None:
+                if (response := completion_of(answer)) is not None:
                     self._settle(reserved, self._cost(response))
                     return response
                 problem = f"status {answer.status_code}: {answer.text[:300]}"
@@ -299,26 +247,33 @@ class ModelServer(AnsweringModel):
             f"{self.name} at {self._client.base_url}: {refused.message}. Stored replies are kept: repeat the command"
         )
 
-    def _reserve(self, body: Mapping[str, Any]) -> float:
-        """Hold the most that a request can cost back from the budget; BudgetError if that is not left."""
+    def _reserve(self, body: Mapping[str, Any]) -> tuple[float, Path] | None:
+        """Count the most that a request can cost as spent; BudgetError if that is not left.
+
+        It stays so until :meth:`_settle`, on disk too: what was sent when the process was killed may have to be paid.
+        """
         if self.limits.budget is None:
-            return 0.0
+            return None
         sizes = (len(message["content"].encode()) + TOKENS_PER_MESSAGE for message in body["messages"])
         longest = body.get("max_tokens") or body.get("max_completion_tokens") or self.asking.max_tokens
         cost = self.limits.cost(sum(sizes), body.get("n", 1) * longest)  # a token has at least a byte
         with self._lock:
-            if self._spent + self._reserved + cost > self.limits.budget:
+            if self._spent + cost > self.limits.budget:
                 raise BudgetError(
-                    f"budget of {self.limits.budget:g} for {self.name}: {self._spent + self._reserved:.6g} are spent, "
-                    f"and a request may cost {cost:.3g}. Stored replies are kept: raise the budget to go on"
+                    f"budget of {self.limits.budget:g} for {self.name}: {self._spent:.6g} are spent, and a request may "
+                    f"cost {cost:.3g}. Stored replies are kept: raise the budget to go on"
                 )
-            self._reserved += cost
-        return cost
-
-    def _settle(self, reserved: float, cost: float) -> None:
-        with self._lock:
-            self._reserved -= reserved
             self._spent += cost
+        file = self.folder / _SENT / f"{cost!r}_{uuid4().hex}"
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+        return cost, file
+
+    def _settle(self, reserved: tuple[float, Path] | None, cost: float) -> None:
+        if reserved is not None:
+            with self._lock:
+                self._spent += cost - reserved[0]
+            reserved[1].unlink()
 
     def _cost(self, response: Completion) -> float:
         usage = response.get("usage") or {}
@@ -326,47 +281,10 @@ class ModelServer(AnsweringModel):
 
     def _is_whole(self, responses: Responses) -> bool:
         choices = sum(len(one["choices"]) for one in responses)
-        return choices >= self.asking.samples or any(map(_steps, responses))
+        return choices >= self.asking.samples or any(map(steps_of, responses))
 
     def _read(self, question: ChatQuestion, responses: Responses) -> Reply:
-        choices = [choice for response in responses for choice in response["choices"]]
-        if steps := _steps(responses[0]):
-            probabilities = along_path(steps, question.options)
-        else:
-            named = (named_option(_text(choice), question.options) for choice in choices)
-            counts = np.bincount([k for k in named if k is not None], minlength=len(question.options))
-            probabilities = (counts + 1 / 3) / (counts.sum() + len(counts) / 3) if counts.any() else None
-        return Reply(probabilities, _problem(choices) if probabilities is None else "")
-
-
-def _completion(answer: httpx.Response) -> Completion | None:
-    """A response in the protocol, or None."""
-    try:
-        response = _COMPLETION.validate_json(answer.content)
-    except ValueError:
-        return None
-    return response if answer.is_success and response["choices"] else None
-
-
-def _steps(response: Any) -> list[Step]:
-    """Tokens of the first choice; empty without alternatives."""
-    steps = (response["choices"][0].get("logprobs") or {}).get("content") or []
-    return steps if steps and steps[0].get("top_logprobs") else []
-
-
-def _text(choice: ReplyChoice) -> str:
-    return _THOUGHTS.sub("", choice["message"].get("content") or "").strip()
-
-
-def _problem(choices: Sequence[ReplyChoice]) -> str:
-    """Why choices have no answer."""
-    refused = any(
-        choice.get("finish_reason") == "content_filter"
-        or choice["message"].get("refusal")
-        or _REFUSAL.match(_text(choice))
-        for choice in choices
-    )
-    return "refused" if refused else "unparsable"
+        return reply_of(responses, question.options)
 
 
 def _retry_after(value: str) -> float:
@@ -377,49 +295,3 @@ def _retry_after(value: str) -> float:
         return parsedate_to_datetime(value).timestamp() - time.time()
     except ValueError:
         return 0.0
-
-
-def fitting(text: str, options: Sequence[str]) -> list[int]:
-    """Options that a text begins, or else the longest one that begins the text."""
-    text = text.lstrip(" \n\t\"'*([")
-    begun = [k for k, option in enumerate(options) if option.startswith(text)]
-    ended = [k for k, option in enumerate(options) if re.match(rf"{re.escape(option)}(?!\w)", text)]
-    return begun or sorted(ended, key=lambda k: len(options[k]))[-1:]
-
-
-def along_path(steps: Sequence[Step], options: Sequence[str]) -> Floats | None:
-    """Probabilities (n,) of options by the tokens of a reply and the alternatives to each; None if they show no option.
-
-    An alternative counts for the options that it leads to. An option without any gets the least probability listed.
-    """
-    mass, text, reached, least = np.zeros(len(options)), "", 1.0, 1.0
-    for step in steps:
-        own, found = step["token"], fitting(text + step["token"], options)
-        listed = {
-            one["token"]: float(np.exp(one["logprob"])) for one in (*(step.get("top_logprobs") or ()), step)
-        }
-        least = min(least, reached * min(listed.values()))
-        for token, p in listed.items():
-            reaches = fitting(text + token, options)
-            if token != own and len(reaches) < len(options):
-                mass[reaches] += reached * p / max(len(reaches), 1)
-        text, reached = text + own, reached * listed[own]
-        if len(found) < 2:
-            break
-    found = [k for k in found if options[k] == text.strip()] or found
-    if len(found) < len(options):
-        mass[found] += reached / max(len(found), 1)
-    if not mass.any():
-        return None
-    mass = np.where(mass > 0, mass, min(least, mass[mass > 0].min()))
-    return mass / mass.sum()
-
-
-def named_option(text: str, options: Sequence[str]) -> int | None:
-    """The option that a text begins with, or else the only one that it has as a word; None if there is none."""
-    found = fitting(text, options) if text else []
-    if len(found) != 1:
-        found = [
-            k for k, option in enumerate(options) if re.search(rf"(?<!\w){re.escape(option)}(?!\w)", text)
-        ]
-    return found[0] if len(found) == 1 else None

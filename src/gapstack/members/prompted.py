@@ -32,8 +32,6 @@ from gapstack.progress import print_note
 from gapstack.settings import Count, Natural, NonNegative, Positive, Seed
 from gapstack.types import Floats, Probabilities
 
-PREFIX = "prompted:"
-"""Begins the name of a language model that is loaded without having been fitted: ``prompted:Qwen/Qwen3-8B``."""
 _PRESUMED = tuple(f"{family}{PRESUMED}" for family in ("gap", "winogender", "winobias"))
 _MIRROR = (1, 0, 2)
 _FLOOR, _CHARACTERS_PER_TOKEN = 1e-9, 4
