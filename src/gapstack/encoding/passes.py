@@ -20,6 +20,7 @@ Loaded = TypeVar("Loaded")
 # Pieces in one pass, padding included: on a CPU, few enough for a layer's activations to stay in its caches.
 CPU_BUDGET = 1024
 _LEAST, _MOST = 512, 131_072  # on an accelerator
+_LONGEST = 512  # pieces of a text whose attention is read
 # Bytes of a piece, in values of one layer's width: those of a layer while it computes, and of each that is kept.
 _COMPUTED, _KEPT = 24, 1
 
@@ -52,16 +53,9 @@ def forward_budget(device: torch.device, config: Any, attention_layers: int = 0)
         return CPU_BUDGET
     width, layers = config.hidden_size, config.num_hidden_layers
     values = width * (_COMPUTED + _KEPT * layers)
-    if (
-        attention_layers
-    ):  # maps of all layers, a row for each piece, in float32 while their softmax is computed
-        values += layers * config.num_attention_heads * _maximal_length(config) * 2
-    free = free_memory(device)
-    return int(np.clip(free * 0.8 / (4 * values), _LEAST, _MOST))
-
-
-def _maximal_length(config: Any) -> int:
-    return min(512, int(getattr(config, "max_position_embeddings", None) or 512))
+    if attention_layers:  # maps of all layers, a row for each piece, twice while their softmax is computed
+        values += layers * config.num_attention_heads * _LONGEST * 2
+    return int(np.clip(free_memory(device) * 0.8 / (4 * values), _LEAST, _MOST))
 
 
 def free_memory(device: torch.device) -> int:
