@@ -56,7 +56,7 @@ SHAPES = ((1024, 1024, 1024), (2048, 2048, 2048), (1024, 384, 384), (1024, 384, 
 def measure(name: str, file: Path, rows: int) -> dict[str, float]:
     """Rows, seconds, CPU seconds, peak memory (MiB), operations and the matrix peak of one contender's epoch."""
     corpus, member, encoder = read_gap(file)[:rows], ProBERT(), load_encoder()
-    plan = replace(member._plans()[-1], epochs=1)
+    plan = replace(member.plans()[-1], epochs=1)
     if name == UNFROZEN:
         plan = replace(plan, frozen=())
     data, warm_up = (member._data(part, encoder, part.labels) for part in (corpus, corpus[:WARM_UP]))

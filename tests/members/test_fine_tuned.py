@@ -98,3 +98,17 @@ def test_int8_is_refused_where_no_encoder_learns(sample_train, tiny_encoder_fold
     frozen = {**QUICK, "frozen": ["encoder"]}
     with pytest.raises(MemberError, match="int8"):
         create("probert", encoder=str(tiny_encoder_folder), training=frozen, int8=True).fit(sample_train[:8])
+
+
+def test_adapters_alone_learn_are_stored_and_change_the_predictions(
+    tiny_encoder_folder, sample_train, tmp_path
+):
+    member = create("probert", encoder=str(tiny_encoder_folder), lora=2, training={"epochs": 1, "frozen": []})
+    rows = sample_train[:30]
+    answers = member.fit(rows).predict_proba(rows)
+    encoder = [name for name in member.arrays_ if name.startswith("encoder.")]
+    assert encoder
+    assert all(".lora_" in name for name in encoder)
+    assert any(np.any(member.arrays_[name]) for name in encoder if ".lora_B." in name)
+    store.save(member, "probert", tmp_path / "member")
+    np.testing.assert_allclose(store.load(tmp_path / "member").predict_proba(rows), answers, atol=1e-6)

@@ -40,7 +40,9 @@ def fitted(plan=PLAN, data=None, validation=None, **options):
     return model, history
 
 
-@pytest.mark.parametrize(("precision", "soft"), [("float32", False), ("bf16", True)])
+@pytest.mark.parametrize(
+    ("precision", "soft"), [("float32", False), ("bf16", True), ("fp16", False), ("tf32", False)]
+)
 def test_it_learns(precision, soft):
     data = ToyData(soft=soft)
     model, history = fitted(replace(PLAN, epochs=12, encoder_lr=0.05, head_lr=0.1, precision=precision), data)
@@ -106,7 +108,7 @@ class Small(Plain):
         self.passes.append(ids.numel())
         output = super().forward(ids)
         if ids.numel() > self.most:
-            if len(self.passes) % 2:
+            if len(self.passes) % 2 or not output.requires_grad:
                 raise torch.OutOfMemoryError("CUDA out of memory")
             output.register_hook(self.run_out)
         return output
@@ -125,6 +127,15 @@ def test_an_update_that_ran_out_of_memory_is_repeated_in_smaller_passes(caplog):
     assert "1,024 pieces" in caplog.text
     with pytest.raises(MemberError, match="checkpointing = true"):
         train(Small(most=5), ToyData(), PLAN)
+
+
+def test_prediction_and_validation_halve_their_passes_too(caplog):
+    tight = Small(most=20)
+    answers = predict(tight, ToyData(), precision="float32")
+    np.testing.assert_allclose(answers, predict(Plain(), ToyData(), precision="float32"), atol=1e-6)
+    assert max(tight.passes[-3:]) <= 20
+    assert "out of memory" in caplog.text
+    train(Small(most=20), ToyData(), replace(PLAN, patience=1, token_budget=20), ToyData())
 
 
 # transformers' warnings of old names would stand between our lines

@@ -47,7 +47,7 @@ BAD = (
     ({"batch_size": None}, "batch_size"),
     ({"head_lr": float("nan")}, "head_lr"),
     ({"layer_decay": 0.0}, "layer_decay"),
-    ({"precision": "fp8"}, 'expected one of "auto", "bf16", "fp16", "float32"'),
+    ({"precision": "fp8"}, 'expected one of "auto", "bf16", "fp16", "tf32", "float32"'),
     ({"frozen": "encoder"}, "frozen"),
     ({"frozen": [True]}, "frozen"),
     ({"schedule": "linear"}, "schedule"),

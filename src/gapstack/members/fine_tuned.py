@@ -208,7 +208,8 @@ class FineTuned(DistilledMember):
         held = held if plan.patience is not None else None
         if not freezes_encoder(plan):
             return train(network, data, plan, held, objective=self._objective)
-        rest = replace(plan, frozen=tuple(part for part in plan.frozen if part != ENCODER))
+        frozen = tuple(part for part in plan.frozen if part != ENCODER)
+        rest = replace(plan, frozen=frozen, checkpointing=False)
         learned = HiddenData(data, network, pretrained, plan.precision)
         stopping = held and HiddenData(held, network, pretrained, plan.precision)
         return train(Network(None, network.head), learned, rest, stopping, objective=self._objective)
@@ -255,8 +256,9 @@ class Network(nn.Module):
     def forward(self, ids: Tensor | None = None, hidden: Tensor | None = None, **inputs: Tensor) -> Tensor:
         """Return logits (b, classes) for pieces ``ids`` or their ``hidden`` states, and the head's other inputs."""
         if ids is not None:
-            hidden = self.hidden(ids, inputs.get("keep"))
-        return self.head(hidden, **inputs)
+            return self.head(self.hidden(ids, inputs.get("keep")), **inputs)
+        assert hidden is not None
+        return self.head(hidden.float(), **inputs)  # on the device: float16 is half as much to copy
 
 
 class HiddenData(PieceData):
@@ -279,11 +281,11 @@ class HiddenData(PieceData):
         return {**super()._contents(), "hidden": self._states.numpy()}
 
     def _texts(self, rows: Rows) -> dict[str, Tensor]:
-        """The mask of :class:`PieceData`, and ``hidden`` (b, L, D) float32 in place of ``ids``."""
+        """The mask of :class:`PieceData`, and ``hidden`` (b, L, D), as stored, in place of ``ids``."""
         texts = super()._texts(rows)
         del texts["ids"]
         states = [self._states[self.view.row(row)] for row in rows]
-        return {**texts, "hidden": pad_sequence(states, batch_first=True).float()}
+        return {**texts, "hidden": pad_sequence(states, batch_first=True)}
 
 
 def _tuned_states(data: PieceData, network: Network, dtype: torch.dtype) -> Tensor:

@@ -251,7 +251,7 @@ class CausalModel(AnsweringModel):
             for one in owners:
                 log_p = logits[row, one.start - 1 - skip - first : len(text) - first].float().log_softmax(-1)
                 target = torch.tensor(one.ids[one.start :], device=self.device)
-                own.append(log_p.gather(1, target[:, None]).double().sum())
+                own.append(log_p.gather(1, target[:, None]).sum())
             scores.append(torch.stack(own))
         return scores
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -105,10 +106,19 @@ def inclusive(mentions: Tensor) -> Tensor:
     return torch.stack([mentions[..., 0], mentions[..., 1] - 1], dim=-1)
 
 
+def allennlp(module: str) -> Any:
+    """A module of allennlp-light, which then makes ranges on any device; ExtraError if it is missing."""
+    util = import_extra("allennlp_light.nn.util", "allennlp")
+    # its own know the CPU and CUDA alone
+    util.get_device_of = lambda tensor: tensor.device
+    util.get_range_vector = lambda size, device: torch.arange(size, device=device)
+    return import_extra(f"allennlp_light.{module}", "allennlp")
+
+
 def self_attentive_extractor(width: int) -> nn.Module:
     """Allennlp's self-attentive span pooling (Lee et al. 2017, section 4); ExtraError if allennlp-light is missing."""
-    module = import_extra("allennlp_light.modules.span_extractors", "allennlp")
-    return module.SelfAttentiveSpanExtractor(width)
+    extractor: nn.Module = allennlp("modules.span_extractors").SelfAttentiveSpanExtractor(width)
+    return extractor
 
 
 def cross(name: Tensor, pronoun: Tensor) -> Tensor:

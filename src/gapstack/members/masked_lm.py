@@ -238,7 +238,7 @@ class LanguageModel(nn.Module):
             logits = self.head(hidden[rows, at].float(), embeddings.float())
         if words is None:
             return logits
-        log_p = logits.double().log_softmax(dim=-1)
+        log_p = logits.log_softmax(dim=-1)  # float32: MPS has no float64
         others = log_p.scatter(1, words, -torch.inf).logsumexp(dim=-1, keepdim=True)
         return torch.cat([log_p.gather(1, words), others], dim=-1)
 

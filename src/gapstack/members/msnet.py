@@ -23,8 +23,7 @@ from torch.nn import functional
 from gapstack.data import Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
-from gapstack.members.layers import BatchNorm, ParallelLinear, inclusive
-from gapstack.registry import import_extra
+from gapstack.members.layers import BatchNorm, ParallelLinear, allennlp, inclusive
 from gapstack.settings import Count, FractionBelowOne
 from gapstack.training.plan import CONSTANT_RATE
 
@@ -76,7 +75,7 @@ class MSNetHead(nn.Module):
     def __init__(self, member: MSNet, hidden: int, layers: int):
         super().__init__()
         self.layers, self.pooling, width = layers, member.pooling, member.width
-        self.select_spans = import_extra("allennlp_light.nn.util", "allennlp").batched_span_select
+        self.select_spans = allennlp("nn.util").batched_span_select
         self.attention_dropout = nn.Dropout(member.attention_dropout)
         self.map_dropout = nn.Dropout(member.map_dropout)
         self.score = ParallelLinear(layers, 5 * hidden, width)

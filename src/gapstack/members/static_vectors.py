@@ -98,7 +98,7 @@ class MeansNetwork(nn.Module):
         """Map mentions (b, 3, static), relations (b, 2, R) and contextual vectors (b, 3, H) to logits (b, 3)."""
         if contextual is not None:
             mentions = torch.cat([mentions, contextual], dim=-1)
-        alone = torch.arange(4).unfold(0, 2, 1).expand(len(mentions), -1, -1)
+        alone = torch.arange(4, device=mentions.device).unfold(0, 2, 1).expand(len(mentions), -1, -1)
         return self.network(mentions, alone, relations)[0]
 
 

@@ -20,7 +20,7 @@ from gapstack.data.folds import make_folds
 from gapstack.encoding.passes import PieceLimit, forward_budget, in_passes, on_device
 from gapstack.encoding.pieces import PieceView, padded_ids
 from gapstack.progress import progress
-from gapstack.training.devices import Tensors, compute_dtype, processes, training_budget
+from gapstack.training.devices import Tensors, compute_dtype, processes, tf32_under, training_budget
 from gapstack.training.parameters import ENCODER, cast
 from gapstack.types import Rows
 
@@ -163,7 +163,8 @@ def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray
     model.to(device).eval()
     cast(model, compute_dtype(precision, device, model))
     limit = PieceLimit(prediction_budget(model, device))
-    return _outputs(model, data, np.argsort(data.sizes, kind="stable"), device, limit)
+    with tf32_under(precision):
+        return _outputs(model, data, np.argsort(data.sizes, kind="stable"), device, limit)
 
 
 def prediction_budget(model: nn.Module, device: torch.device) -> int:

@@ -54,8 +54,19 @@ def started_together() -> int:
 def compute_dtype(precision: str, device: torch.device, model: Any = None) -> torch.dtype:
     """Data type of a model's encoder, or of an :class:`Encoder` itself, under a plan's ``precision``."""
     encoder = getattr(model, "encoder", model)
-    fixed = {"bf16": torch.bfloat16, "fp16": torch.float16, "float32": torch.float32}
+    fixed = {"bf16": torch.bfloat16, "fp16": torch.float16, "tf32": torch.float32, "float32": torch.float32}
     return dtype_for(getattr(encoder, "config", None), fixed.get(precision) or fastest_dtype(device))
+
+
+@contextmanager
+def tf32_under(precision: str) -> Iterator[None]:
+    """Let CUDA multiply float32 in TensorFloat-32 within the block if a plan's ``precision`` is ``tf32``."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
 
 
 def training_budget(device: torch.device) -> int:

@@ -43,6 +43,7 @@ from gapstack.training.devices import (
     restore_rng,
     rng_states,
     seeded,
+    tf32_under,
     training_budget,
 )
 from gapstack.training.parameters import ENCODER, Optimizer, Weights, freeze, keep_activations, trained_names
@@ -163,7 +164,8 @@ class _Training:
         with progress("Training", total) as ticker:
             for plan in self.plans[self.record.phase :]:
                 self.plan = plan
-                self._phase(adam, ticker)
+                with tf32_under(plan.precision):
+                    self._phase(adam, ticker)
                 adam = {}
         self.model.eval()
         if self.log is not None:

@@ -106,9 +106,10 @@ class TrainingPlan:
     attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = "auto"
     """The encoder's attention in transformers. ``auto``: eager on a CPU, the family's default on a GPU.
     ``flash_attention_2`` needs its package and leaves padding out."""
-    precision: Literal["auto", "bf16", "fp16", "float32"] = "auto"
+    precision: Literal["auto", "bf16", "fp16", "tf32", "float32"] = "auto"
     """``bf16``, ``fp16``: the encoder computes in bfloat16, or in float16 with a scaled loss (for GPUs without
-    bfloat16); gradient sums, updates and the head in float32. ``auto``: bf16 where the hardware supports it."""
+    bfloat16); gradient sums, updates and the head in float32. ``tf32``: all in float32, but a GPU rounds the factors of
+    matrix products to 10 bits. ``auto``: bf16 where the hardware supports it."""
     order: Literal["by_length", "shuffled", "as_given"] = "by_length"
     """Order of rows in an epoch; ``by_length`` makes random batches of similar length."""
     dropout_rng: Literal["by_update", "running"] = "by_update"
