@@ -12,7 +12,6 @@ import tempfile
 import time
 from pathlib import Path
 from urllib.error import URLError
-from urllib.parse import quote
 from urllib.request import urlopen
 
 from playwright.sync_api import Browser, sync_playwright
@@ -20,10 +19,9 @@ from playwright.sync_api import Browser, sync_playwright
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 PORT = 8791
 CHAPTER = (
-    "Emma Woodhouse lived with her father. Miss Taylor had been her governess, and she was fond of Emma. Mr. Weston, a "
-    "neighbour, asked Miss Taylor to marry him. Her father was not pleased when he heard it, but he said nothing."
+    "Emma Woodhouse lived with her father. Miss Taylor had been her governess for sixteen years. When Mr. Weston asked "
+    "Miss Taylor to marry him, she said yes. Emma was glad for her, but her father was not: he disliked every change."
 )
-QUESTION = "My mother called Dr. Smith because she was worried."
 
 
 def gap(*arguments: str) -> None:
@@ -35,7 +33,7 @@ def picture(browser: Browser, address: str, name: str, height: int, wait: str) -
     """Store a picture of a page once an element is there."""
     page = browser.new_page(viewport={"width": 1200, "height": height})
     page.goto(address)
-    page.wait_for_selector(wait)
+    page.wait_for_selector(wait, timeout=300_000)
     page.screenshot(path=IMAGES / f"{name}.png")
     page.close()
 
@@ -68,11 +66,9 @@ def main() -> None:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium"), args=["--no-sandbox"]
             )
-            picture(browser, (folder / "chapter.html").as_uri(), "annotated", 480, "mark, .mention")
-            picture(browser, (folder / "comparison.html").as_uri(), "comparison", 900, "table")
-            picture(
-                browser, f"http://127.0.0.1:{PORT}/#text={quote(QUESTION)}", "demo", 640, "mark, .mention"
-            )
+            picture(browser, (folder / "chapter.html").as_uri(), "annotated", 420, "mark, .mention")
+            picture(browser, (folder / "comparison.html").as_uri(), "comparison", 670, "table")
+            picture(browser, f"http://127.0.0.1:{PORT}", "demo", 780, "mark, .mention")
             browser.close()
     finally:
         server.terminate()

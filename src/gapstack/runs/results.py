@@ -22,14 +22,18 @@ HELD_OUT, OUT_OF_FOLD = "held out", "out of fold"
 
 @dataclass(frozen=True)
 class Result:
-    """Probabilities (n, 3) of one member, or of the stack; ``parameters`` counts those of one fold's fit."""
+    """Results of one member of a run, or of its stack."""
 
     label: str
     out_of_fold: Probabilities
+    """Probabilities of the training rows, (n, 3)."""
     test: Probabilities
+    """Probabilities of the held-out rows, the mean over folds, (n, 3)."""
     seconds: float
     parameters: int = 0
+    """Number of learned array elements of one fold's fit."""
     contaminated_by: tuple[str, ...] = ()
+    """Test sets that share rows with its training data."""
 
 
 @dataclass(frozen=True)
