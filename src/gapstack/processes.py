@@ -126,8 +126,8 @@ def create_executor(kind: str = "local", workers: int = 1) -> Executor:
     """Create an executor, ``local`` or ``ray``, for ``workers`` tasks at once, which share the threads and the GPUs.
 
     With ``RAY_ADDRESS`` set, tasks go to that cluster, which must see the run folder, the cache and the data at the
-    same paths; otherwise Ray starts a cluster on this machine. Raises UnknownNameError if there is no executor of this
-    name; ExtraError if Ray is not installed.
+    same paths; otherwise Ray starts a cluster on this machine. Raises UnknownNameError for an unknown executor;
+    ExtraError if Ray is not installed.
     """
     if kind not in ("local", "ray"):
         raise unknown("executor", kind, ("local", "ray"))

@@ -123,7 +123,7 @@ class Registry(Mapping[str, T], Generic[T]):
         )
 
     def check(self, name: str, settings: Mapping[str, Any]) -> None:
-        """Check the settings of a class: UnknownNameError if there is no such class, SettingError for a bad setting."""
+        """Check the settings of a class: UnknownNameError for an unknown class, SettingError for a bad setting."""
         from gapstack.settings import check_settings  # pydantic is not needed to list names
 
         check_settings(cast(Any, self[name]), settings)

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +104,8 @@ def prepared(tmp_path_factory) -> Path:
         "test": sample["test"][:40],
     }
     for split, rows in parts.items():
-        named = Corpus(replace(row, id=f"{split}-{number}") for number, row in enumerate(rows, start=1))
+        numbers = count(5001)  # ids that no list corrects
+        named = Corpus(replace(row, id=f"{split}-{next(numbers)}") for row in rows)
         write_gap(folder / "data" / "gap" / f"gap-{split}.tsv", named)
         write_gap(folder / f"gap-{split}.tsv", named)
     write_gap(folder / "mine.tsv", sample["train"])
@@ -112,20 +114,20 @@ def prepared(tmp_path_factory) -> Path:
         write_gap(folder / f"{name}.tsv", sample["test"][20:40].unlabelled())
     predictions = {
         **dict.fromkeys(("one.csv", "two.csv", "three.csv"), "gap-test.tsv"),
-        **dict.fromkeys(("four.csv", "five.csv"), "gap-development.tsv"),
+        **dict.fromkeys(("dev_one.csv", "dev_two.csv"), "gap-development.tsv"),
         "submission.csv": "test_stage_2.tsv",
         "answers/winogender.csv": "rows/winogender.tsv",
     }
     run("gap audit-rows rows; mkdir answers", folder)
-    numbers = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     for name, rows in predictions.items():
         ids = read_gap(folder / rows).ids
-        write_submission(folder / name, ids, numbers.dirichlet([1, 1, 1], len(ids)))
+        write_submission(folder / name, ids, random.dirichlet([1, 1, 1], len(ids)))
     (folder / "letter.txt").write_text("Kate met Paul. He was late.\n", encoding="utf-8")
     (folder / "book.txt").write_text("\n\n".join(sample["train"].texts[:40]), encoding="utf-8")
     pages = [{"id": row.id, "text": row.text, "url": f"http://a.org/{row.id}"} for row in sample["train"]]
     (folder / "pages.jsonl").write_text("".join(f"{json.dumps(page)}\n" for page in pages), encoding="utf-8")
-    vectors = [f"{word} {' '.join(map(str, numbers.normal(size=8)))}\n" for word in WORDS]
+    vectors = [f"{word} {' '.join(map(str, random.normal(size=8)))}\n" for word in WORDS]
     (folder / "vectors.txt").write_text(f"{len(vectors)} 8\n{''.join(vectors)}", encoding="utf-8")
     run("gap run quickstart; gap resolve gapstack resolved.jsonl --split test", folder)
     return folder

@@ -154,7 +154,7 @@ class Answers(Sequence[Answer]):
 
     @property
     def remark(self) -> str:
-        """The reason if there are no answers."""
+        """The reason if it is empty."""
         return "" if self._answers else "the text has none of the pronouns looked for"
 
     def __len__(self) -> int:

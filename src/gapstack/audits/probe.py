@@ -38,7 +38,7 @@ def probe_table(
 ) -> Table:
     """Probe language models with rows of a test set, the same with other names, and rows that they cannot have seen.
 
-    MemberError if there is no language model among the systems.
+    MemberError if none of the systems is a language model.
     """
     from gapstack.members.prompted import Prompted  # imports torch, which other audits do without
 

@@ -262,7 +262,7 @@ def measure(
 
     ``corpora`` are the same rows under one or several label sets, the main one first; ``replicates`` and ``seed`` are
     of all resampling; the runs' members predict counterfactuals of ``flips`` rows, whose first names are exchanged by a
-    list that is searched for in ``data`` first. Raises DataError if there are no entries, or corpora of other rows.
+    list that is searched for in ``data`` first. Raises DataError without entries, or for corpora of other rows.
     """
     rows = corpora[0]
     if not entries:

@@ -31,7 +31,7 @@ def plots(comparison: Comparison) -> list[Plot]:
 
 
 def rounded(values: Floats) -> Any:
-    """Nested lists of few digits, None where there is no value, for JSON."""
+    """Nested lists of few digits, None for missing values, for JSON."""
     if values.ndim:
         return [rounded(each) for each in values]
     return None if np.isnan(values) else float(f"{values:.{_DIGITS}g}")

@@ -1,4 +1,4 @@
-"""A comparison as JSON, and as CSV files for other tools: unrounded, null or empty where there is no value."""
+"""A comparison as JSON, and as CSV files for other tools: unrounded, null or empty where a value is missing."""
 
 from __future__ import annotations
 

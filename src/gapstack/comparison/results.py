@@ -113,7 +113,7 @@ def run_table(run: Run, parts: Sequence[PartScores], *, parameters: bool = False
 class Standing:
     """A run in the leaderboard: scores of its predictor (``system``) by part, and its progress.
 
-    ``folds`` are those finished and all; ``problem`` is the reason why there are no scores.
+    ``folds`` are those finished and all; ``problem`` is the reason if it has no scores.
     """
 
     name: str

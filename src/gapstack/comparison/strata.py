@@ -113,7 +113,7 @@ def balancing_weights(genders: Strings, attributes: Mapping[str, Ints], eligible
     with the same sum for both genders, overall and for each value of each of ``attributes`` (n,), that are otherwise as
     equal as possible: with the smallest sum of max(w_i, w_j) over all pairs of a gender. Rows that agree in gender and
     attributes have equal weights, which loses nothing as the objective is convex, so only such cells are weighed.
-    Raises DataError if there are no such weights, as where the genders share no value of an attribute.
+    Raises DataError if no weights do that, as when the genders share no value of an attribute.
     """
     from scipy.optimize import linprog  # slow to import
     from scipy.sparse import coo_matrix

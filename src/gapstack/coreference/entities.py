@@ -250,7 +250,7 @@ def pronoun_features(mention: Mention, entities: Sequence[Entity], context: Cont
 
 
 def _quotation(mention: Mention, entity: Entity, context: Context) -> dict[str, float]:
-    """Whether an entity speaks or is spoken to where a quoted mention is, and said the quotations before."""
+    """Flags: the entity speaks, is spoken to, and spoke the quotations before a quoted mention."""
     if mention.quote < 0:
         return dict.fromkeys(("speaker", "addressee", "speaker_before", "speaker_before_that"), nan)
     return {

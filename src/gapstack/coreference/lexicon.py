@@ -95,7 +95,7 @@ class Lexicon:
     surnames: Mapping[str, float]
     people: Mapping[str, tuple[int, int]]
     common: Set[str] = frozenset()
-    """First names that are recognised in lower case: frequent ones that are no words."""
+    """First names that are recognised in lower case: frequent ones that are not words."""
     genders: Mapping[str, int] = field(default_factory=dict)
     endings: Mapping[str, float] = field(default_factory=dict)
     """Signed log-odds of the gender of first names with an ending, for names that are not listed."""

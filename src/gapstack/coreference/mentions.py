@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Span as Tokens
 
 MIN_PERSON_SHARE = 0.15
-"""Nouns that denote a person less often are no mentions."""
+"""Nouns that denote a person less often are not mentions."""
 _SIGN = {Gender.MASCULINE: -1, Gender.FEMININE: 1, Gender.NEUTRAL: 0}
 _ALSO_NAMES = {"Em", "Fae"}
 """Pronouns that are first names too."""

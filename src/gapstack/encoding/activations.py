@@ -220,7 +220,7 @@ def sentence_vectors(
 ) -> SentenceVectors:
     """Encode sentences in float32, in one layer, from 0 (embeddings) up or from -1 (the last) down; cached.
 
-    Raises MemberError if there is no such layer, a sentence is too long, or a word has no piece.
+    Raises MemberError if the layer does not exist, a sentence is too long, or a word has no piece.
     """
     view = _view(sentences, encoder, encoder.max_pieces if max_pieces is None else max_pieces)
     states = hidden_states(view, encoder, (layer,), dtype=torch.float32).values.astype(np.float64)

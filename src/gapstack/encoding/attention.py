@@ -104,7 +104,7 @@ def attention(
     """Read every head's attention between the pronoun and the competing names; float32, stored by content.
 
     The names are A and B (k = 2, in this order), or all PERSON names of the parse. Raises DataNotFoundError if the
-    encoder is not found, or names must be detected and there is no parser; MemberError if a row's mentions do not fit
+    encoder is not found, or the parser that detects names is missing; MemberError if a row's mentions do not fit
     into the encoder's window.
     """
     loaded = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)

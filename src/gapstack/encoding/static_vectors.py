@@ -88,7 +88,7 @@ def read_vectors(
     ``source`` is a file, also by its name in the data set ``vectors``; ``encoder`` for the embedded MiniLM; or
     ``encoder:NAME``, or an encoder's folder. The first ``limit`` words of a file are read (None for all), and those of
     ``keep`` wherever they are, also in lower case. Raises DataError with the place if the file breaks its format or is
-    a pickle; DataNotFoundError if there is no such file or encoder.
+    a pickle; DataNotFoundError if the file or encoder does not exist.
     """
     found = _locate(source)
     if isinstance(found, Encoder):

@@ -161,7 +161,7 @@ class Stack(Member):
     """
 
     members: Sequence[MemberPart] = ()
-    """Names, tables of name, label and settings, or Member objects, which are fitted anew; labels differ."""
+    """Names, tables of name, label and settings, or Member objects, which are fitted again; labels differ."""
     stackers: Sequence[StackerPart] = ("simplex", "conditional")
     """Stackers to choose from, the simplest first."""
     calibrators: Sequence[CalibratorName] = ("none",)

@@ -118,7 +118,7 @@ class ParseFeatures:
         self._cache: Memory[Values] = Memory(_CACHE_SIZE)
 
     def __call__(self, corpus: Corpus, parser: str | Path | None = None) -> Features:
-        """Compute the features of every row; DataNotFoundError if a text has no stored parse and there is no parser."""
+        """Compute the features of every row; DataNotFoundError if a text has no stored parse and no parser is found."""
         pipeline = parser_key(parser)
         keys = [row_key(example, pipeline) for example in corpus]
 

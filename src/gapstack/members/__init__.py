@@ -189,7 +189,7 @@ def create(name: str, **settings: Any) -> Member:
 def published(name: str) -> dict[str, Any]:
     """Return ``PUBLISHED`` of the member called ``name``, the paper's settings.
 
-    Raises UnknownNameError if there is no such member; MemberError if it has none.
+    Raises UnknownNameError for an unknown member; MemberError if it has none.
     """
     values = getattr(MEMBERS[name], "PUBLISHED", None)
     if not values:

@@ -103,7 +103,7 @@ class AnsweringModel(ABC):
 
     @abstractmethod
     def continuation(self, text: str, tokens: int) -> str:
-        """Continue a text by at most so many tokens, as probably as possible."""
+        """Continue a text greedily, by a limited number of tokens."""
 
     def losses(self, texts: Sequence[str]) -> Floats | None:
         """Negative log-likelihood of each text, (n,), in nats per character; None if the model does not give it."""

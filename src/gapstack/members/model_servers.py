@@ -90,7 +90,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Asking:
-    """What decides replies besides the question: samples where there are no log-probabilities, and request fields."""
+    """What decides replies apart from the question: samples if log-probabilities are missing, and request fields."""
 
     logprobs: bool = True
     samples: int = 5

@@ -57,7 +57,7 @@ def expand(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
     ``settings = "published"`` takes the paper's settings, ``{ base = "published", ... }`` changes some of them. ``each
     = { seed = [42, 59], ... }`` makes one member of every combination, whose label ends in the values. Raises
-    MemberError if there are no published settings; SettingError if ``base`` or ``each`` is invalid.
+    MemberError without published settings; SettingError if ``base`` or ``each`` is invalid.
     """
     settings = table.get("settings", {})
     if settings == _PUBLISHED:

@@ -63,7 +63,7 @@ class EncoderCheck:
 def check_encoder(name: str) -> EncoderCheck:
     """Encode short rows of the embedded sample, and fit each member that reads an encoder on them.
 
-    Raises DataNotFoundError if there is no such encoder; MemberError if none of its files can be used.
+    Raises DataNotFoundError if the encoder does not exist; MemberError if none of its files can be used.
     """
     encoder = load_encoder(name)
     rows = trial_rows()

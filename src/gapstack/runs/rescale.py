@@ -34,7 +34,7 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
 
     Members that differed in their encoder alone become one, whose weight in a weighted mean is the sum of theirs. One
     that reads two encoders reads this one alone.
-    Raises DataNotFoundError if there is no such encoder; MemberError if its configuration does not say how deep it is.
+    Raises DataNotFoundError if the encoder does not exist; MemberError if its configuration does not give its depth.
     """
     load_encoder(encoder)
     size = encoder_size(encoder)

@@ -132,7 +132,7 @@ class TrainingPlan:
     def changed(self, values: Mapping[str, Any]) -> Self:
         """Return this plan with some fields changed; ``schedule`` may be a mapping, ``frozen`` a list.
 
-        Raises MemberError if there is no such field or a value is out of range.
+        Raises MemberError if a field is unknown or a value is out of range.
         """
         check_settings(type(self), values)
         changes = dict(values)

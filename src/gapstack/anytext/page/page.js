@@ -63,7 +63,7 @@ function show(mark) {
   mark.setAttribute("aria-describedby", "card");
   place();
 }
-/* The card goes below its pronoun, or above where there is no room. */
+/* The card goes below its pronoun, or above if there it would not fit. */
 function place() {
   const {left, top, bottom} = shown.getClientRects()[0];
   const space = document.documentElement.clientWidth - card.offsetWidth - 8, height = card.offsetHeight + 4;
