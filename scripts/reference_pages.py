@@ -202,7 +202,11 @@ def data_sets() -> None:
     known = sources.DATASETS.values()
     data = ((f"`{one.name}`", one.rows or "", one.licence, one.upstream) for one in known)
     extra = (
-        (f"`{name}`", f"`{one.dataset}`", ", ".join(one.contaminates) or "nothing")
+        (
+            f"`{name}`",
+            ", ".join(f"`{each}`" for each in one.datasets),
+            ", ".join(one.contaminates) or "nothing",
+        )
         for name, one in EXTRA.items()
     )
     suites = ((f"`{name}`", suite.title, suite.paper) for name, suite in SUITES.items())
@@ -216,7 +220,7 @@ def data_sets() -> None:
         table(("Name", "Labels of GAP"), ((f"`{name}`", about) for name, about in LABEL_SETS.items())),
         "## Extra corpora",
         "Values of the setting `extra`. A member that was trained on one is not scored on what it contaminates.",
-        table(("Name", "Data set", "Contaminates"), extra),
+        table(("Name", "Data sets", "Contaminates"), extra),
         "## Suites of the audit",
         table(("Name", "Suite", "Paper"), suites),
     )
