@@ -30,7 +30,7 @@ NOT_RUN = {
     r"git clone|cd |\./run\.sh|pip |python -m (pytest|spacy)": "installs, or is the test suite itself",
     r"gap demo": "serves until it is stopped; tests/anytext starts it",
     r"gap (push|submit) |.*--model owner/name|.*--log (mlflow|wandb)": "needs an account",
-    r".*(bert-large|path/to/folder|gap run attree2019$)": "needs other encoders",
+    r".*(bert-large|path/to/folder)|gap run attree2019( --encoder minilm)?$": "needs other encoders, or hours",
     r".*(--executor ray|gap run (strong|families))": "takes hours",
     r"gap resolve fastcoref|gap (mine|audit) .*(--corpus|--fresh)": "needs a resolver, a corpus or a server",
     r".*localhost:8000": "needs a server",
@@ -123,6 +123,13 @@ def prepared(tmp_path_factory) -> Path:
     for name, rows in predictions.items():
         ids = read_gap(folder / rows).ids
         write_submission(folder / name, ids, random.dirichlet([1, 1, 1], len(ids)))
+    clusters = [
+        {"id": row, "clusters": [], "resolver": "none", "version": "1"}
+        for row in read_gap(folder / "rows/winogender.tsv").ids
+    ]
+    (folder / "resolver.jsonl").write_text(
+        "".join(f"{json.dumps(one)}\n" for one in clusters), encoding="utf-8"
+    )
     (folder / "letter.txt").write_text("Kate met Paul. He was late.\n", encoding="utf-8")
     (folder / "book.txt").write_text("\n\n".join(sample["train"].texts[:40]), encoding="utf-8")
     pages = [{"id": row.id, "text": row.text, "url": f"http://a.org/{row.id}"} for row in sample["train"]]
