@@ -35,9 +35,6 @@ NOT_RUN = {
     r"gap resolve fastcoref|gap (mine|audit) .*(--corpus|--fresh)": "needs a resolver, a corpus or a server",
     r".*localhost:8000": "needs a server",
 }
-WORDS = re.findall(
-    r"\w+", "king queen man woman he she him her doctor nurse engineer teacher art science family career"
-)
 
 
 def blocks(path: Path) -> list[re.Match[str]]:
@@ -134,7 +131,9 @@ def prepared(tmp_path_factory) -> Path:
     (folder / "book.txt").write_text("\n\n".join(sample["train"].texts[:40]), encoding="utf-8")
     pages = [{"id": row.id, "text": row.text, "url": f"http://a.org/{row.id}"} for row in sample["train"]]
     (folder / "pages.jsonl").write_text("".join(f"{json.dumps(page)}\n" for page in pages), encoding="utf-8")
-    vectors = [f"{word} {' '.join(map(str, random.normal(size=8)))}\n" for word in WORDS]
+    lists = [path.read_text(encoding="utf-8") for path in sources.require("wordlists").glob("*.*")]
+    words = sorted(set(re.findall(r"[A-Za-z]+", " ".join(lists))))
+    vectors = [f"{word} {' '.join(map(str, random.normal(size=8)))}\n" for word in words]
     (folder / "vectors.txt").write_text(f"{len(vectors)} 8\n{''.join(vectors)}", encoding="utf-8")
     run("gap run quickstart; gap resolve gapstack resolved.jsonl --split test", folder)
     return folder
