@@ -293,13 +293,11 @@ def record(found: Audit) -> dict[str, Any]:
     """Unrounded figures and the model card."""
     shown: dict[str, dict[str, Any]] = {}
     for line in headlines(found):
-        own = shown.setdefault(
-            line.headline.title, {"title": line.headline.title, "score": line.headline.score}
-        )
-        own.setdefault("good", {})[line.system] = line.score
-        own.setdefault("apart", {} if line.gap_column else None)
+        title, score = line.headline.title, line.headline.score
+        own = shown.setdefault(title, {"title": title, "score": score, "good": {}, "apart": None})
+        own["good"][line.system] = line.score
         if line.gap_column:
-            own["apart"][line.system] = line.gap
+            own["apart"] = {**(own["apart"] or {}), line.system: line.gap}
     return {
         "target": found.target,
         "note": found.note,
