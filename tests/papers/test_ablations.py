@@ -47,5 +47,5 @@ def test_differences_are_of_the_mean_over_the_seeds(finished, monkeypatch):
 
 def test_recipes_have_the_arms_that_are_compared():
     for finding in ablations.FINDINGS:
-        arms = {part.label.rpartition("_")[0] for part in Recipe.load(finding.recipe).members}
+        arms = {system.rpartition("_")[0] or system for system in Recipe.load(finding.recipe).systems}
         assert arms >= {*finding.against, *finding.against.values()}

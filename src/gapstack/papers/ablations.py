@@ -70,7 +70,7 @@ FINDINGS = (
         "Liu",
         dict.fromkeys(("training", "prediction", "both"), "neither"),
     ),
-    Finding("ensemble_ablation", "Mean of networks of five seeds against one", "", {"five": "one"}),
+    Finding("ensemble_ablation", "Mean of three networks against one", "", {"stack": "one"}),
     Finding("tuning_ablation", "Fine-tuning against features, one head (MSnet)", "", {"tuned": "features"}),
 )
 RECIPES = tuple(finding.recipe for finding in FINDINGS)
@@ -136,11 +136,11 @@ def sentences(encoder: str | None = None, data: Path | None = None) -> Report | 
 
 
 def measure(finding: Finding, run: Run) -> Ablation:
-    """Compare the arms of a finding's run, whose members are labelled by their arm and seed: ``layer_4_0``."""
+    """Compare the arms of a finding's run: its stack, and members labelled by their arm and seed (``layer_4_0``)."""
     losses: dict[str, list[Floats]] = {}
     f1: dict[str, list[float]] = {}
-    for result in run.members:
-        arm = result.label.rpartition("_")[0]
+    for result in (*run.members, *([run.stack] if run.stack else [])):
+        arm = result.label.rpartition("_")[0] or result.label
         losses.setdefault(arm, []).append(example_losses(run.train.labels, result.out_of_fold))
         f1.setdefault(arm, []).append(score(run.train, result.out_of_fold).f1_overall or 0.0)
     means = {name: np.mean(each, axis=0)[:, None] for name, each in losses.items()}
