@@ -108,6 +108,7 @@ def quick(recipe: Recipe) -> Recipe:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # 35 seconds of computing for GREP
 @pytest.mark.parametrize("name", TEAMS)
 def test_each_recipe_runs_from_end_to_end(name, encoders, sample_train, sample_test, tmp_path, monkeypatch):
     monkeypatch.chdir(encoders)
