@@ -10,8 +10,7 @@ from gapstack.comparison.page import page
 from gapstack.data import Corpus, Label
 from gapstack.errors import DataError
 from gapstack.evaluation import METRICS
-from gapstack.evaluation.scores import score_predictions
-from gapstack.evaluation.slices import SLICE_SCORES
+from gapstack.evaluation.scores import SLICE_SCORES, score_predictions
 
 
 def test_points_are_the_scores_and_the_best_by_logloss_comes_first(made, sample_test):

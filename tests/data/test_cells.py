@@ -6,7 +6,7 @@ import lzma
 import pytest
 
 from gapstack.data import Quarantine, read_gap, read_scorer_tsv, read_submission
-from gapstack.data.gap_files import GAP_COLUMNS, UNLABELLED_COLUMNS
+from gapstack.data.corpus import GAP_COLUMNS
 from gapstack.errors import DataError, DataNotFoundError
 
 HEADER = "\t".join(GAP_COLUMNS)
@@ -157,11 +157,3 @@ def test_quarantine_is_no_way_round_a_file_that_is_wrong_as_a_whole(tmp_path):
         path.write_bytes(BAD_GAP[name][0])
         with pytest.raises(DataError):
             read_gap(path, quarantine=Quarantine(tmp_path / "aside"))
-
-
-def test_nine_columns_are_rows_without_labels(tmp_path):
-    path = tmp_path / "stage.tsv"
-    path.write_bytes(gap(gap_row(A_coref=None, B_coref=None), header="\t".join(UNLABELLED_COLUMNS)))
-    corpus = read_gap(path)
-    assert corpus.name == "stage"
-    assert [example.label for example in corpus] == [None]

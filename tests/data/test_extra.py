@@ -14,7 +14,6 @@ from gapstack.data.contamination import shared_passages
 from gapstack.data.extra import load
 from gapstack.data.extra.sentences import case_of_blank
 from gapstack.errors import DataError, DataNotFoundError
-from gapstack.registry import UnknownNameError
 
 COUNTS = {
     # rows labelled A, B, NEITHER, and items skipped
@@ -128,9 +127,7 @@ def test_blanks_are_filled_where_the_case_is_sure(before, after, marked, case):
     assert case_of_blank(before, after, marked=marked) == case
 
 
-def test_unknown_and_missing(tmp_path):
-    with pytest.raises(UnknownNameError, match='no extra corpus is called "onto"'):
-        load("onto")
+def test_missing_files_are_named(tmp_path):
     (tmp_path / "winogender").mkdir()
     with pytest.raises(DataNotFoundError, match=r"all_sentences.tsv"):
         load("winogender", tmp_path)

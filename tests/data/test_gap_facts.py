@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gapstack.data import Gender, read_scorer_tsv, sources
+from gapstack.data import Gender, sources
 from gapstack.data.sources import DATASETS
 from gapstack.files import sha256
 
@@ -37,10 +37,3 @@ def test_splits_share_nothing_and_stage_2_one_text_with_the_test_split(gap_split
     for corpus in gap_splits.values():
         assert not set(corpus.groups) & set(stage2.groups)
     assert [e.id for corpus in gap_splits.values() for e in corpus if e.text in texts] == ["test-1552"]
-
-
-@pytest.mark.parametrize("split", sources.SPLITS)
-def test_scorer_rows_of_the_resolver_are_read_in_the_corpus_order(gap_folder, gap_splits, split):
-    rows = read_scorer_tsv(gap_folder / "resolvers" / f"neuralcoref_hf_{split}.pred.tsv")
-    assert rows.ids == gap_splits[split].ids
-    assert set(np.unique(rows.decisions)) <= {-1, 0, 1}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapstack.evaluation import bootstrap, contributions, score
-from gapstack.evaluation.slices import SLICE_SCORES, slice_scores
+from gapstack.evaluation.scores import SLICE_SCORES, slice_scores
 
 ROWS = st.lists(
     st.tuples(

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.data.gap_files import write_gap
-from gapstack.errors import DataError, DataNotFoundError, ExtraError, MismatchError
+from gapstack.errors import DataNotFoundError, ExtraError, MismatchError
 from gapstack.resolvers import live
 from gapstack.resolvers.clusters import read_clusters
 from gapstack.resolvers.live import ADAPTERS, fastcoref_model
@@ -186,13 +186,6 @@ def test_a_missing_package_or_model_is_an_error(name, prepared, monkeypatch, tmp
         monkeypatch.setitem(sys.modules, loaded, None)
     with pytest.raises(ExtraError, match=rf"pip install 'gapstack\[{package}\]'"):
         resolve(name, folder, TWO, tmp_path / "out.jsonl")
-
-
-def test_a_folder_with_another_model_is_refused(prepared, tmp_path):
-    folder = prepared("fastcoref")
-    (folder / "config.json").write_text('{"model_type": "bert"}')
-    with pytest.raises(DataError, match="no 'coref_head'"):
-        resolve("fastcoref", folder, TWO, tmp_path / "out.jsonl")
 
 
 def test_an_interrupted_resolver_resumes_unless_the_model_changed(prepared, monkeypatch, tmp_path):

@@ -17,7 +17,7 @@ from gapstack.comparison.strata import STRATA, difficulty_weights, strata
 from gapstack.data.sources import gap_split
 from gapstack.display.render import Cell, Column
 from gapstack.evaluation import Interval, bootstrap, contributions, metrics_in
-from gapstack.evaluation.slices import slice_scores
+from gapstack.evaluation.scores import slice_scores
 from gapstack.types import Floats
 
 _ACCURACY = Column("accuracy", "accuracy", 3)

@@ -42,8 +42,7 @@ from gapstack.evaluation.diagnostics import (
     likely_errors,
 )
 from gapstack.evaluation.resampling import REPLICATES, PairwiseTests, mean_intervals
-from gapstack.evaluation.scores import score_predictions
-from gapstack.evaluation.slices import Slice, slice_scores
+from gapstack.evaluation.scores import Slice, score_predictions, slice_scores
 from gapstack.types import Bools, Floats, Labels, Rows, Strings
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 :func:`score` scores probabilities, :func:`score_decisions` TRUE/FALSE decisions, :func:`score_file` either from a file,
 and :func:`degenerate_scores` constant baselines. :func:`bootstrap`, :func:`paired` and :func:`all_pairs` return
 intervals and p-values of metrics; :func:`clustered` resamples any score. :data:`METRICS` lists all metrics. See also
-:mod:`~gapstack.evaluation.slices`, :mod:`~gapstack.evaluation.contribution`, :mod:`~gapstack.evaluation.diagnostics`.
+:mod:`~gapstack.evaluation.contribution` and :mod:`~gapstack.evaluation.diagnostics`.
 """
 
 from gapstack.evaluation.files import read_predictions, score_file, submit_check

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -127,7 +127,7 @@ def mine(
     examples: list[Example] = []
     counts = np.zeros(3)
     used: set[tuple[str, int, int]] = set()
-    for source, mention, options in _pronouns(documents, _GAP_FORMS, words, into):
+    for source, mention, window, options in _pronouns(documents, _GAP_FORMS, words, into):
         document = source.document.name
         fresh = {
             label: [pair for pair in pairs if (document, pair[0].start, pair[1].start) not in used]
@@ -141,7 +141,7 @@ def mine(
             a, b = fresh[label][int(rng.integers(len(fresh[label])))]
             used.add((document, a.start, b.start))
             counts[label] += 1
-            examples.append(_example(source, mention, a, b, label, words, prefix))
+            examples.append(_example(prefix, source, window, (mention, a, b), label))
         elif any(options.values()):
             into.skip("another row has its names")
     labels = np.array([example.label for example in examples], dtype=np.int64)
@@ -154,7 +154,7 @@ def every_pronoun(
     documents: Iterable[ConllDocument], into: ExtraRows, *, prefix: str, words: int = 150
 ) -> None:
     """Make a row of every pronoun with its antecedent and the nearest other name: rows to score, not to train on."""
-    for source, mention, options in _pronouns(documents, GENDER_BY_FORM, words, into):
+    for source, mention, window, options in _pronouns(documents, GENDER_BY_FORM, words, into):
         pairs = [
             (max(abs(a.start - mention.start), abs(b.start - mention.start)), label, a, b)
             for label in (Label.A, Label.B)
@@ -162,28 +162,28 @@ def every_pronoun(
         ]
         if pairs:
             _, label, a, b = min(pairs)
-            into.keep(_example(source, mention, a, b, label, words, prefix))
+            into.keep(_example(prefix, source, window, (mention, a, b), label))
         elif options.get(Label.NEITHER):
             into.skip("its antecedent is not named nearby")
 
 
 def _pronouns(
     documents: Iterable[ConllDocument], forms: Container[str], words: int, into: ExtraRows
-) -> Iterator[tuple[Source, GoldMention, dict[Label, list[Pair]]]]:
-    """Every mention that is one of these pronoun forms, with its pairs of names by label."""
+) -> Iterator[tuple[Source, GoldMention, range, dict[Label, list[Pair]]]]:
+    """Every mention that is one of these pronoun forms, with its window and pairs of names by label."""
     for document in documents:
         source = Source(document)
         for mention in document.mentions:
             if mention.end == mention.start + 1 and document.tokens[mention.start].lower() in forms:
-                yield source, mention, _options(source, mention, words, into)
+                window = source.window(mention.start, words)
+                if window is None:
+                    into.skip("the sentence is too long")
+                else:
+                    yield source, mention, window, _options(source, mention, window, into)
 
 
-def _options(source: Source, pronoun: GoldMention, words: int, into: ExtraRows) -> dict[Label, list[Pair]]:
+def _options(source: Source, pronoun: GoldMention, window: range, into: ExtraRows) -> dict[Label, list[Pair]]:
     """Pairs of name mentions by the label that they would have."""
-    window = source.window(pronoun.start, words)
-    if window is None:
-        into.skip("the sentence is too long")
-        return {}
     gender = GENDER_BY_FORM[source.document.tokens[pronoun.start].lower()]
 
     def nearest_in_window(cluster: Cluster) -> GoldMention | None:
@@ -225,19 +225,12 @@ def _words(source: Source, mention: GoldMention) -> set[str]:
 
 
 def _example(
-    source: Source,
-    pronoun: GoldMention,
-    a: GoldMention,
-    b: GoldMention,
-    label: Label,
-    words: int,
-    prefix: str,
+    prefix: str, source: Source, window: range, mentions: Sequence[GoldMention], label: Label
 ) -> Example:
-    window = source.window(pronoun.start, words)
-    assert window is not None  # the pairs were found in it
     text, places = source.document.text_of(window)
-    spans = pronoun.characters(places), a.characters(places), b.characters(places)
-    return Example(f"{prefix}-{source.document.name}-{pronoun.start}", text, *spans, None, label)
+    pronoun, a, b = (mention.characters(places) for mention in mentions)
+    name = f"{prefix}-{source.document.name}-{mentions[0].start}"
+    return Example(name, text, pronoun, a, b, None, label)
 
 
 def with_shares(classes: NDArray[np.int64], shares: NDArray[np.float64], rng: Generator) -> list[int]:
