@@ -134,7 +134,7 @@ def test_documents_without_ids_belong_to_the_rows_in_order(tmp_path):
     lines = [record, {"text": TEXT + " Bo slept.", "clusters": []}]
     path = file_of(tmp_path, "fastcoref", "\n".join(map(json.dumps, lines)) + "\n")
     assert [document.id for document in read_resolver(path, ROWS).clusters.documents] == ["row-1", "row-2"]
-    with pytest.raises(DataError, match="without ids"):
+    with pytest.raises(DataError, match="1 documents with 0 ids"):
         read_resolver(file_of(tmp_path, "fastcoref", record), ROWS)
 
 
@@ -148,8 +148,8 @@ REFUSED = (
     ([1], "fastcoref", "JSON object"),
     ("{", "fastcoref", "JSON"),
     ("[" * 100_000, "fastcoref", "recursion"),
-    (FASTCOREF | {"id": "x"}, None, "shares no id"),
-    ([FASTCOREF, FASTCOREF], None, "duplicate id"),
+    (FASTCOREF | {"id": "x"}, None, "1 ids (x)"),
+    ([FASTCOREF, FASTCOREF], None, "2 documents with 1 ids"),
     (MAVERICK | {"clusters_token_offsets": [[[0, 99]]]}, None, "not valid output"),
     (FASTCOREF | {"clusters": [[[-20, -10]]]}, None, "-20"),
     (FASTCOREF | {"clusters": [[[0, 10_000_000]]]}, None, "10000000"),

@@ -159,27 +159,15 @@ def read_resolver(
 
 
 def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Output]:
-    """Outputs by the ids of their rows."""
-    if all(output.id is None for output in outputs):
-        if len(outputs) != len(corpus):
-            raise DataError(
-                f"{len(outputs)} documents without ids for {len(corpus)} rows",
-                place=Place(path),
-                expected="an 'id' in each document, or one document for each row, in order",
-            )
+    """Outputs by the ids of their rows; DataError if they cannot be matched to rows."""
+    if len(outputs) == len(corpus) and all(output.id is None for output in outputs):
         return dict(zip(corpus.ids, outputs, strict=True))
-    by_id: dict[str, Output] = {}
-    for number, output in enumerate(outputs, start=1):
-        if output.id is None or output.id in by_id:
-            problem = "no id" if output.id is None else f"duplicate id {output.id!r}"
-            raise DataError(f"document {number}: {problem}", place=Place(path), expected="unique ids")
-        by_id[output.id] = output
-    if not set(corpus.ids) & set(by_id):
+    by_id = {output.id: output for output in outputs if output.id is not None}
+    if len(by_id) < len(outputs) or by_id.keys().isdisjoint(corpus.ids):
         raise DataError(
-            f"shares no id with {corpus.name} (its first is {next(iter(by_id))!r})",
+            f"{len(outputs)} documents with {len(by_id)} ids ({', '.join(list(by_id)[:3])}) for {len(corpus)} rows",
             place=Place(path),
-            expected=f"ids like {corpus[0].id!r}",
-            remedy="Check that these are the rows that the resolver read",
+            expected=f"unique ids like {corpus[0].id!r}, or one document without id for each row, in order",
         )
     return by_id
 

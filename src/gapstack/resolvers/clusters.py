@@ -33,7 +33,7 @@ from typing_extensions import TypedDict
 from gapstack.data.cells import iter_lines, read_json
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Span
-from gapstack.errors import DataError, Place
+from gapstack.errors import DataError, Place, located
 from gapstack.files import write_text
 from gapstack.types import Bools
 
@@ -203,18 +203,15 @@ def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
     documents: dict[str, Document] = {}
     source: tuple[str, str] | None = None
     for number, raw in enumerate(iter_lines(path), start=1):
-        place = Place(path, number)
         line: ClusterLine = read_json(raw, path, number, ClusterLine)
         source = source or (line["resolver"], line["version"])
-        try:
+        with located(Place(path, number)):
             if line["id"] in documents:
                 raise DataError(f"duplicate id {line['id']!r}", expected="one line for each document")
             if source != (line["resolver"], line["version"]):
                 found = f"resolver is {line['resolver']} {line['version']}"
                 raise DataError(found, expected=f"one resolver in a file, {' '.join(source)}")
             documents[line["id"]] = _document(line, texts)
-        except DataError as problem:
-            raise problem.at(place) from None
     return Clusters(*(source or ("", "")), documents.values())
 
 
