@@ -110,3 +110,10 @@ def test_logistic_answers_stay_probabilities_when_a_member_is_certain(seed, tiny
     assert np.isfinite(answers).all()
     assert (answers > 0).all()
     np.testing.assert_allclose(answers.sum(axis=1), 1)
+
+
+def test_pooling_starts_as_the_conditional_logit():
+    conditional = fitted("conditional").predict_proba(BASE[HELD], HELD_EVIDENCE)
+    rows = EVIDENCE.take(np.arange(400))
+    still = create_stacker("pool", seeds=1, steps=1, rate=1e-9).fit(BASE[TRAIN], LABELS[TRAIN], rows)
+    np.testing.assert_allclose(still.predict_proba(BASE[HELD], HELD_EVIDENCE), conditional, atol=1e-5)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.pieces import align
@@ -14,6 +15,8 @@ from gapstack.members.grep import HEURISTICS, cluster_pieces, heuristic_clusters
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.text.cues import Cue, decide
 from gapstack.text.parses import parses
+from gapstack.training import cross_entropy
+from gapstack.training.data import loader
 
 
 def write_oracle(path: Path, corpus: Corpus, version: str = "1", known: bool = True) -> str:
@@ -49,7 +52,7 @@ def test_evidence_reaches_the_answers_where_a_file_has_the_text(member, rows, tm
     assert (changed[rows.labels < 2] > 1e-6).all()
     np.testing.assert_allclose(changed[rows.labels == 2], 0, atol=1e-6)
     others = rows.map(lambda e: replace(e, text=f"{e.text} So it was."))
-    with pytest.warns(UserWarning, match="has clusters for none of the 16 rows"):
+    with pytest.warns(UserWarning, match="none of the 16 rows"):
         member.predict_proba(others)
 
 
@@ -68,7 +71,7 @@ def test_a_loaded_member_answers_the_same_and_refuses_other_files(member, rows, 
 
 
 def test_what_gives_no_evidence_is_refused(member, rows, sample_test):
-    with pytest.raises(MemberError, match="have none of the 8 texts"):
+    with pytest.raises(MemberError, match="none of the 8 rows"):
         member.fit(sample_test[:8])
     with pytest.raises(MemberError, match="no source of evidence"):
         member.set_params(clusters=[]).fit(rows)
@@ -148,3 +151,21 @@ def test_long_mentions_are_left_out_and_then_the_first_stay(tiny_encoder):
             for p, k in zip(found["places"][0, 0], found["kept"][0, 0], strict=True)
         ]
         assert kept == words
+
+
+def test_it_starts_as_probert_and_keeps_its_loss(member, rows):
+    probert = create("probert", encoder=member.encoder, max_pieces=96)
+    encoder, network = member._network(member.plans())
+    plain = probert._network(probert.plans())[1].head.train()
+    data = member._data(rows, encoder, rows.labels)
+    inputs, labels = loader(data, np.arange(len(rows)), torch.device("cpu"))(np.arange(len(rows)))
+    hidden = network.hidden(inputs.pop("ids"), inputs.get("keep"))
+    network.head.eval(), plain.eval()
+    expected = plain(hidden, **inputs)
+    torch.testing.assert_close(network.head(hidden, **inputs), expected)
+    network.head.of_evidence.weight.data.normal_()
+    network.head.train()
+    both = network.head(hidden, **inputs)
+    assert both.shape == (len(rows), 2, 3)
+    losses = [cross_entropy(logits, labels, 0.0) for logits in both.unbind(1)]
+    torch.testing.assert_close(member._objective(both, labels, 0.0), sum(losses) / 2)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.errors import DataError, DataNotFoundError
-from gapstack.resolvers.align import read_resolvers
 from gapstack.resolvers.clusters import (
     Clusters,
     Document,
@@ -18,6 +17,7 @@ from gapstack.resolvers.clusters import (
     text_sha256,
     write_clusters,
 )
+from gapstack.resolvers.sources import read_resolvers
 
 TEXT = "Ann met Beth when she sang to her sister"
 #       0123456789012345678901234567890123456789
@@ -175,10 +175,10 @@ def test_files_of_one_resolver_are_joined_and_read_again_only_if_they_change(tmp
         written(tmp_path, line(version="5"), name="2"),
         written(tmp_path, line(id="y", text_sha256=text_sha256(TEXT + ".")), name="3"),
     ]
-    found = read_resolvers(paths)
+    found = read_resolvers(paths, Corpus([]))
     assert [(one.name, len(one)) for one in found] == [("neuralcoref@4.0", 2), ("neuralcoref@5", 1)]
-    assert read_resolvers(paths)[0] is found[0]
+    assert read_resolvers(paths, Corpus([]))[0] is found[0]
     paths[1].write_text(line(version="6") + "\n", encoding="utf-8")
-    assert read_resolvers(paths)[1].version == "6"
+    assert read_resolvers(paths, Corpus([]))[1].version == "6"
     with pytest.raises(DataError, match=r"neuralcoref@4\.0 has two documents 'x'"):
-        read_resolvers([paths[0], paths[0]])
+        read_resolvers([paths[0], paths[0]], Corpus([]))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gapstack.errors import RecipeError
 from gapstack.members import published
 from gapstack.records import seal
+from gapstack.runs import recipe as recipes
 from gapstack.runs.recipe import Part, Recipe, available
 
 MINIMAL = {"name": "r", "members": [{"name": "prior"}]}
@@ -212,3 +213,26 @@ def test_each_makes_one_member_of_every_combination():
     assert recipe.members[0].label == "siamese_bert-large-cased_1_no_blocks"
     assert recipe.members[-1].label == "siamese_folder_2_surface"
     assert recipe.members[-1].settings == {"encoder": "some/folder", "seed": 2, "blocks": ["surface"]}
+
+
+def test_resolvers_that_cannot_be_used_are_left_out(sample_train, monkeypatch):
+    monkeypatch.setattr(
+        recipes, "why_unavailable", lambda name, rows: "no model" if name == "fastcoref" else None
+    )
+    table = {
+        "name": "resolvers",
+        "members": [
+            {"name": "prior"},
+            {"name": "resolver", "settings": {"clusters": ["fastcoref"]}},
+            {"name": "grep", "settings": {"clusters": ["fastcoref", "gapstack"]}},
+            {"name": "grep", "label": "cues", "settings": {"clusters": ["fastcoref"]}},
+            {"name": "grep", "label": "nothing", "settings": {"sources": [], "clusters": ["fastcoref"]}},
+        ],
+    }
+    found, lines = Recipe.parse(table, "here").with_available_resolvers(sample_train)
+    assert {part.label: part.settings.get("clusters") for part in found.members} == {
+        "prior": None,
+        "grep": ["gapstack"],
+        "cues": [],
+    }
+    assert lines == ["left out: no model"]

@@ -97,8 +97,7 @@ class EvidenceStacker(Stacker):
         texts = state.texts
         self.booster_ = restore_booster(texts["booster"])
         self.trees_ = LightGBMStacker(seed=self.seed)
-        # runs stored before November 2026 have the trees under another name
-        self.trees_.booster_ = restore_booster(texts["unguided"] if "unguided" in texts else texts["beside"])
+        self.trees_.booster_ = restore_booster(texts["unguided"])
         self.logit_ = ConditionalStacker()
         self.logit_._restore(state)
 

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.ensemble.linear import LOGIT_FLOOR
+from gapstack.ensemble.linear import LOGIT_FLOOR, ConditionalStacker, meta_features
 from gapstack.ensemble.stacker import Inputs, Stacker, column_scales, member_inputs, softmax, standardised
+from gapstack.features.blocks import Features
 from gapstack.members.frozen_head import arrays_of, networks_from
 from gapstack.members.member import State
 from gapstack.settings import Count, NonNegative, Positive, Seed
@@ -33,8 +34,6 @@ class NetworkStacker(Stacker):
     """Learning rate and weight decay."""
     batch_size: Count | None = None
     """Rows of an update, the two orders of a row counted separately; by default all."""
-    inputs: Inputs = "logs"
-    """``logs``, the members' log-probabilities; or ``probabilities``."""
     seeds: Count = 3
     seed: Seed = 0
     """Number of networks, and seed of the first."""
@@ -73,8 +72,11 @@ class NetworkStacker(Stacker):
         return np.asarray(np.mean(each, axis=0))
 
     def _inputs(self, base: BasePredictions, evidence: Floats) -> tuple[Tensor, Tensor]:
-        logs = torch.from_numpy(member_inputs(base, self.inputs, LOGIT_FLOOR)).float()
+        logs = torch.from_numpy(self._logs(base)).float()
         return logs, torch.from_numpy(standardised(evidence, self.scales_)).float()
+
+    def _logs(self, base: BasePredictions) -> BasePredictions:
+        return np.log(np.clip(base, LOGIT_FLOOR, None))
 
     def _state(self) -> State:
         values = {"members": self.networks_[0].members, "columns": self.scales_.shape[1]}
@@ -113,41 +115,70 @@ class DenseStacker(NetworkStacker):
     ``yang2019`` has its settings except early stopping.
     """
 
+    inputs: Inputs = "logs"
+    """``logs``, the members' log-probabilities; or ``probabilities``."""
+
+    def _logs(self, base: BasePredictions) -> BasePredictions:
+        return member_inputs(base, self.inputs, LOGIT_FLOOR)
+
     def _network(self, members: int, columns: int) -> nn.Module:
         return DenselyConnected(members, columns, layers=5, width=24, dropout=0.5)
 
 
 class MemberAttention(nn.Module):
-    """Per-row member weights computed from row features, then a conditional logit.
+    """A conditional logit whose weights are scaled row by row, by attention over the members.
 
-    Weights are the softmax of a query (evidence, mean and deviation of the members) times each member's key, plus its
-    bias; initially they are equal.
+    A query, computed from the row's evidence and all base predictions, is compared with a key of each member. The
+    softmax of the products has mean 1 over the members, and scales their weights. It starts as the conditional logit,
+    whose weights are not trained.
     """
+
+    names: Tensor
+    neither: Tensor
+    bias: Tensor
 
     def __init__(self, members: int, columns: int, width: int = 8, dropout: float = 0.3):
         super().__init__()
-        self.members, self.columns = members, columns
+        self.members = members
         self.dropout = nn.Dropout(dropout)
-        self.query = nn.Linear(columns + 6, width)
+        self.query = nn.Linear(columns + 3 * members, width)
         self.keys = nn.Parameter(torch.zeros(members, width))
-        self.standing = nn.Parameter(torch.zeros(members))
-        self.scales = nn.Parameter(torch.ones(2))
-        self.bias = nn.Parameter(torch.zeros(()))
+        for name, size in (("names", members), ("neither", members), ("bias", 1)):
+            self.register_buffer(name, torch.zeros(size))
 
     def forward(self, logs: Tensor, table: Tensor) -> Tensor:
         """Return logits (n, 3)."""
-        seen = torch.cat([table, logs.mean(1), logs.std(1, correction=0)], dim=1)
-        query = torch.tanh(self.query(self.dropout(seen)))
-        trust = (query @ self.keys.T + self.standing).softmax(-1)
-        pooled = torch.einsum("nm,nmc->nc", trust, logs)
-        names, neither = pooled[:, :2] * self.scales[0], pooled[:, 2:] * self.scales[1] + self.bias
-        return torch.cat([names, neither], dim=1)
+        centred = logs - logs.mean(-1, keepdim=True)
+        query = torch.tanh(self.query(self.dropout(torch.cat([table, centred.flatten(1)], dim=1))))
+        # (n, members, 1)
+        trust = self.members * (query @ self.keys.T).softmax(-1).unsqueeze(-1)
+        weights = torch.stack([self.names, self.names, self.neither], dim=-1)
+        logits = (trust * weights * logs).sum(1)
+        return torch.cat([logits[:, :2], logits[:, 2:] + self.bias], dim=1)
 
 
 class PoolStacker(NetworkStacker):
-    """Attention over the members, with queries from the row's evidence."""
+    """Attention over the members, with queries from the row's evidence, on top of a conditional logit."""
+
+    steps: Count = 100
+    rate: Positive = 0.003
+    decay: NonNegative = 10.0
+    """As for other networks; little training and much decay keep the weights close to the conditional logit's."""
 
     READS_EVIDENCE: ClassVar[bool] = True
 
+    def _table(self, evidence: Features) -> Floats:
+        return meta_features(evidence)
+
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
+        logit = ConditionalStacker()
+        logit._fit(base, labels, np.empty((len(base), 0)))
+        self.weights_ = logit.weights_
+        super()._fit(base, labels, evidence)
+
     def _network(self, members: int, columns: int) -> nn.Module:
-        return MemberAttention(members, columns)
+        network = MemberAttention(members, columns)
+        if hasattr(self, "weights_"):
+            learned = torch.from_numpy(self.weights_).float().split([members, members, 1])
+            network.names, network.neither, network.bias = learned
+        return network

@@ -6,8 +6,9 @@ the pronoun's cluster. Pieces are pooled to mentions, mentions to a cluster, and
 which joins the pronoun's vector before the last layer. In between, the mentions attend to pronoun, A and B in turn. As
 in the released code, the attended vector is added to each mention and normalised, and A's and B's layers share weights.
 
-Differences: encoder, learning rates and windows, as for :mod:`gapstack.members.probert`. By default the sources are two
-heuristics that need no resolver; files of clusters must hold the texts of changed copies and of ``extra`` and
+Differences: encoder, learning rates and windows, as for :mod:`gapstack.members.probert`. Weights of the evidence start
+at 0, so that the network starts as ProBERT, and by default half of the loss is that of ProBERT. By default the sources
+are two heuristics that need no resolver; files of clusters must hold the texts of changed copies and of ``extra`` and
 ``teacher`` too. Masks follow the paper and not the released code, where they are inverted. Swapping A and B does not
 swap the probabilities exactly.
 """
@@ -15,7 +16,6 @@ swap the probabilities exactly.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
@@ -30,14 +30,14 @@ from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
-from gapstack.members.layers import first_pieces, initialise_like_bert
+from gapstack.members.layers import PoolerHead, first_pieces
 from gapstack.members.member import State
 from gapstack.members.probert import ATTREE
-from gapstack.resolvers.align import read_resolvers
 from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
+from gapstack.resolvers.sources import check_coverage, read_resolvers
 from gapstack.settings import FractionBelowOne, OneOf
 from gapstack.text.cues import Cue, decide
-from gapstack.training import PieceData, Targets
+from gapstack.training import PieceData, Targets, cross_entropy
 from gapstack.types import Probabilities
 
 HEURISTICS = {
@@ -106,20 +106,22 @@ class Grep(FineTuned):
     sources: Sequence[HeuristicName] = ("parallelism+url", "syntactic_distance")
     """Heuristics among :data:`HEURISTICS`."""
     clusters: Sequence[str] = ()
-    """Files of resolvers' clusters, one source a resolver; after ``fit`` other files of the same resolvers will do."""
+    """Resolvers, one source each: see :mod:`gapstack.resolvers.sources`. After ``fit`` other files of them will do."""
     parser: str | None = None
     """spaCy pipeline of the heuristics; by default ``GAP_PARSER``, else the project's own."""
-    gate: bool = False
-    """Multiply the evidence by a number from 0 to 1, computed from it and the pronoun's vector; not in the paper."""
+    pronoun_loss: bool = True
+    """Train with the mean of two losses: with the evidence, and of the pronoun alone (not in the paper). Otherwise the
+    network learns to follow the evidence before it learns to read the text."""
     evidence_dropout: FractionBelowOne = 0.0
     """Share of the sources of a row that are left out in training, at random; none in the paper."""
 
     PUBLISHED: ClassVar[dict[str, Any]] = {
         "encoder": "bert-large-uncased",
         "sources": ["parallelism+url"],
+        "pronoun_loss": False,
         "training": ATTREE,
     }
-    """Add ``clusters``, files of the paper's three resolvers."""
+    """Add ``clusters``: the paper has three resolvers."""
 
     def reads(self) -> dict[str, Any]:
         """Inputs: no parser if files of clusters are the only evidence."""
@@ -127,52 +129,46 @@ class Grep(FineTuned):
 
     def _prepare(self, corpus: Corpus) -> None:
         super()._prepare(corpus)
-        pronoun_clusters(corpus, self.sources, self.parser)
+        pronoun_clusters(corpus, list(self._evidence(corpus).values()), self.parser)
 
-    def _evidence(self) -> dict[str, str | Clusters]:
+    def _evidence(self, corpus: Corpus) -> dict[str, str | Clusters]:
         """Sources by name."""
-        sources = {**dict.fromkeys(self.sources), **{one.name: one for one in read_resolvers(self.clusters)}}
+        sources: dict[str, str | Clusters] = {name: name for name in self.sources}
+        sources |= {one.name: one for one in read_resolvers(self.clusters, corpus)}
         if not sources:
             raise MemberError("GREP has no source of evidence; name sources or clusters, or take probert")
-        return {name: source or name for name, source in sources.items()}
+        return sources
 
-    def _not_covering(self, corpus: Corpus) -> list[str]:
-        """Names of the resolvers whose files have none of the texts."""
-        resolvers = [one for one in self._evidence().values() if isinstance(one, Clusters)]
-        return [one.name for one in resolvers if not one.covers(corpus).any()]
+    def _resolvers(self, corpus: Corpus) -> list[Clusters]:
+        return [one for one in self._evidence(corpus).values() if isinstance(one, Clusters)]
 
     def _fit(self, corpus: Corpus) -> None:
-        sources = list(self._evidence())
-        for name in self._not_covering(corpus):
-            raise MemberError(
-                f"the clusters of {name} have none of the {len(corpus)} texts of {corpus.name}; "
-                "check that the files are of this corpus and of its original texts"
-            )
+        check_coverage(self._resolvers(corpus), corpus, fitting=True)
         super()._fit(corpus)
-        self.sources_ = sources
+        self.sources_ = list(self._evidence(corpus))
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        names = self._evidence()
+        names = self._evidence(corpus)
         if sorted(names) != sorted(self.sources_):
             raise MismatchError(
                 f"the sources of evidence differ: GREP was fitted with {', '.join(self.sources_)}, and is set "
                 f"to {', '.join(names)}. Give files of clusters by the same resolvers and versions"
             )
-        for name in self._not_covering(corpus):
-            warnings.warn(
-                f"{name} has clusters for none of the {len(corpus)} rows: they are predicted without its evidence",
-                stacklevel=2,
-            )
+        check_coverage(self._resolvers(corpus), corpus, fitting=False)
         return super()._predict_proba(corpus)
 
     def _head(self, encoder: Encoder) -> nn.Module:
         # the width of some encoders (Qwen, Gemma) is not a multiple of their number of heads
         width, heads = encoder.hidden_size, math.gcd(encoder.hidden_size, encoder.num_heads)
-        return EvidenceHead(width, heads, gate=self.gate, evidence_dropout=self.evidence_dropout)
+        return EvidenceHead(width, heads, alone=self.pronoun_loss, evidence_dropout=self.evidence_dropout)
+
+    def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
+        each = output.unsqueeze(1) if output.dim() == 2 else output
+        return torch.stack([cross_entropy(logits, target, smoothing) for logits in each.unbind(1)]).mean(0)
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces)
-        clusters = pronoun_clusters(corpus, list(self._evidence().values()), self.parser)
+        clusters = pronoun_clusters(corpus, list(self._evidence(corpus).values()), self.parser)
         evidence = cluster_pieces(view, clusters)
         return PieceData(view, targets, evidence)
 
@@ -268,8 +264,11 @@ class EvidencePooling(nn.Module):
         return self.of_resolvers(resolvers, keep.any(-1).unsqueeze(1)).squeeze(1)
 
 
-class EvidenceHead(nn.Module):
-    """Three classes from the pronoun's vector, after a dense layer with tanh, and evidence (equations 10 and 11)."""
+class EvidenceHead(PoolerHead):
+    """ProBERT's logits plus a linear map of the evidence (equations 10 and 11); it starts as ProBERT.
+
+    With ``alone`` it returns two sets of logits in training, (b, 2, 3): with the evidence, and of the pronoun alone.
+    """
 
     def __init__(
         self,
@@ -277,26 +276,21 @@ class EvidenceHead(nn.Module):
         heads: int,
         dropout: float = 0.1,
         *,
-        gate: bool = False,
+        alone: bool = False,
         evidence_dropout: float = 0.0,
     ):
-        super().__init__()
-        self.evidence_dropout = evidence_dropout
-        self.dense = nn.Linear(width, width)
+        super().__init__(width, dropout=dropout)
+        self.alone, self.evidence_dropout = alone, evidence_dropout
         self.evidence = EvidencePooling(width, heads, dropout)
-        self.dropout = nn.Dropout(dropout)
-        self.classifier = nn.Linear(2 * width, len(Label))
-        initialise_like_bert(self.dense, self.classifier)
-        self.gate = nn.Linear(2 * width, 1) if gate else None
+        self.of_evidence = nn.Linear(width, len(Label), bias=False)
+        nn.init.zeros_(self.of_evidence.weight)
 
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor, **_: Tensor) -> Tensor:
         """Return logits (b, 3); for the inputs see :meth:`EvidencePooling.forward`."""
-        first = torch.tanh(self.dense(first_pieces(hidden, mentions[:, :1]).squeeze(1)))
+        alone = self.logits(first_pieces(hidden, mentions[:, :1]).squeeze(1))
         if self.training and self.evidence_dropout:
             is_read = torch.rand(kept.shape[:2], device=kept.device) >= self.evidence_dropout
             kept = kept & is_read[..., None, None]
         evidence = self.evidence(hidden, mentions, places, kept)
-        if self.gate is not None:
-            evidence = evidence * self.gate(torch.cat([first, evidence], dim=-1)).sigmoid()
-        # (b, 2 H)
-        return self.classifier(self.dropout(torch.cat([first, evidence], dim=-1)))
+        both = alone + self.of_evidence(self.dropout(evidence))
+        return torch.stack([both, alone], dim=1) if self.training and self.alone else both

@@ -3,7 +3,8 @@
 Webster et al. 2018 (section 4) and Attree 2019 evaluate pre-trained resolvers so; the former align mentions by their
 head words, this member by all words (:meth:`gapstack.resolvers.clusters.Clusters.decide`). The probabilities are class
 frequencies in the training rows for each of four kinds of output (one name, both, neither, text not covered), A and B
-together, so that swapping the names swaps the probabilities. It cannot memorise rows.
+together, so that swapping the names swaps the probabilities. It cannot memorise rows. Rows without an output get the
+frequencies of the training rows without one, or of all.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import numpy as np
 from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.member import Member
-from gapstack.resolvers.align import read_resolvers
 from gapstack.resolvers.clusters import Clusters
+from gapstack.resolvers.sources import check_coverage, read_resolvers
 from gapstack.settings import Positive
 from gapstack.types import Bools, Floats, Ints, Probabilities
 
@@ -27,7 +28,7 @@ class Resolver(Member):
     """One resolver's clusters with calibrated probabilities."""
 
     clusters: Sequence[str] = ()
-    """Files of one resolver, see :mod:`gapstack.resolvers.clusters`; ``gap clusters-to-gap --clusters`` writes them."""
+    """One resolver: its files, or its name, see :mod:`gapstack.resolvers.sources`."""
     smoothing: Positive = 1.0
     """Pseudo-rows of the training rows' average that are added to each kind."""
 
@@ -35,10 +36,13 @@ class Resolver(Member):
 
     def decide(self, corpus: Corpus) -> Bools:
         """Decisions for A and B, (n, 2); needs no fit."""
-        return self._read().decide(corpus)
+        return self._read(corpus).decide(corpus)
 
-    def _read(self) -> Clusters:
-        resolvers = read_resolvers(self.clusters)
+    def _prepare(self, corpus: Corpus) -> None:
+        self._read(corpus)
+
+    def _read(self, corpus: Corpus) -> Clusters:
+        resolvers = read_resolvers(self.clusters, corpus)
         if len(resolvers) != 1:
             names = ", ".join(one.name for one in resolvers) or "none"
             raise MemberError(f"resolver takes files of one resolver's clusters; given: {names}")
@@ -46,13 +50,8 @@ class Resolver(Member):
 
     def _kinds(self, corpus: Corpus) -> tuple[Clusters, Ints, Bools]:
         """The clusters, the (n,) kinds of output, and whether (n,) B alone is chosen."""
-        clusters = self._read()
+        clusters = self._read(corpus)
         covered, decided = clusters.covers(corpus), clusters.decide(corpus)
-        if not covered.any():
-            raise MemberError(
-                f"the clusters of {clusters.name} have none of the {len(corpus)} texts of {corpus.name}; "
-                "give files that were made from these rows"
-            )
         kinds = np.select(
             [~covered, decided.all(axis=1), decided.any(axis=1)], [NOT_COVERED, BOTH, ONE], NEITHER
         )
@@ -60,6 +59,7 @@ class Resolver(Member):
 
     def _fit(self, corpus: Corpus) -> None:
         clusters, kinds, flipped = self._kinds(corpus)
+        check_coverage([clusters], corpus, fitting=True)
         classes = np.where(flipped, np.array([Label.B, Label.A, Label.NEITHER])[corpus.labels], corpus.labels)
         counts = np.zeros((4, len(Label)))
         np.add.at(counts, (kinds, classes), 1.0)
@@ -77,6 +77,7 @@ class Resolver(Member):
             raise MismatchError(
                 f"resolver was fitted on clusters of {self.resolver_} and is given {clusters.name}"
             )
+        check_coverage([clusters], corpus, fitting=False)
         probabilities = self.shares_[kinds]
         probabilities[flipped] = probabilities[flipped][:, [Label.B, Label.A, Label.NEITHER]]
         return np.asarray(probabilities)

@@ -13,7 +13,6 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -44,7 +43,7 @@ from gapstack.files import (
 )
 from gapstack.members import MEMBERS, create
 from gapstack.records import read_sealed, seal, source_digest, versions
-from gapstack.resolvers.align import cluster_files
+from gapstack.resolvers.sources import input_key
 from gapstack.text.parses import parser_key, parser_name
 
 if TYPE_CHECKING:
@@ -82,8 +81,11 @@ def _files(names: str | Sequence[str] | None, find: Callable[[Any], Iterable[Pat
     for file in files:
         if not file.is_file():
             raise no_such_file(file)
-    label = "+".join(Path(name).name for name in ([names] if isinstance(names, str) else names))
-    return f"{label} {fingerprint([digest(file) for file in files])}"
+    return f"{_label(names)} {fingerprint([digest(file) for file in files])}"
+
+
+def _label(names: str | Sequence[str]) -> str:
+    return "+".join(Path(name).name for name in ([names] if isinstance(names, str) else names))
 
 
 def _language_model(name: str) -> str:
@@ -107,7 +109,7 @@ BY_CONTENT: Mapping[str, Callable[[Any], str]] = {
     "second_encoder": _second_encoder,
     "parser": _parser,
     "vectors": lambda source: f"{Path(source).name} {vectors_key(source)}",
-    "clusters": lambda names: _files(names, lambda each: chain.from_iterable(map(cluster_files, each))),
+    "clusters": lambda names: f"{_label(names)} {input_key(names)}" if names else "",
     "teacher": lambda names: _files(names, teacher_files),
     "model": _language_model,
     "template": _template,

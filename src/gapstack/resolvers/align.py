@@ -7,10 +7,9 @@ Replaced stretches (*wouldn't* by *would not*, a bracket by ``-LRB-``) are match
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +17,7 @@ from numpy.typing import NDArray
 
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Span
-from gapstack.data.sources import SPLITS, gap_split, require
-from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import by_content, contents
+from gapstack.errors import DataError, Place
 from gapstack.resolvers.clusters import Clusters, Document, read_clusters, text_sha256
 from gapstack.resolvers.formats import EXCHANGE, FORMATS, Output, detect
 
@@ -170,39 +167,3 @@ def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Ou
             expected=f"unique ids like {corpus[0].id!r}, or one document without id for each row, in order",
         )
     return by_id
-
-
-RECORDED = {"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"}
-"""File of each split, in the data set ``resolvers``, by the resolver's name."""
-
-
-def _recorded(name: str) -> dict[str, Path]:
-    """Recorded output of a resolver in :data:`RECORDED` by split; DataNotFoundError if there is none."""
-    folder = require("resolvers")
-    files = {split: folder / RECORDED[name].format(split=split) for split in SPLITS}
-    found = {split: file for split, file in files.items() if file.is_file()}
-    if not found:
-        raise DataNotFoundError(f"{folder} has no output of {name}: {RECORDED[name].format(split='SPLIT')}")
-    return found
-
-
-def cluster_files(name: str | Path) -> list[Path]:
-    """Files behind a name in :data:`RECORDED`, the rows that they are about included; any other name is a path."""
-    if str(name) not in RECORDED:
-        return [Path(name)]
-    return [path for split, file in _recorded(str(name)).items() for path in (file, require(f"gap-{split}"))]
-
-
-@by_content(lambda names: contents(chain.from_iterable(map(cluster_files, names))))
-def read_resolvers(names: Sequence[str | Path]) -> tuple[Clusters, ...]:
-    """Read clusters, joining those of one resolver and version, in order of appearance.
-
-    A name is one of :data:`RECORDED`, whose output is aligned to GAP, or a file in the exchange format.
-    """
-    documents: dict[tuple[str, str], list[Document]] = {}
-    for name in names:
-        files = _recorded(str(name)).items() if str(name) in RECORDED else ()
-        parts = [read_resolver(file, gap_split(split)).clusters for split, file in files]
-        for part in parts or [read_clusters(Path(name))]:
-            documents.setdefault((part.resolver, part.version), []).extend(part.documents)
-    return tuple(Clusters(*source, parts) for source, parts in documents.items())

@@ -51,12 +51,30 @@ class Adapter:
     contaminated_by: Callable[[Path], Sequence[str]] = lambda model: ()
     identity: Callable[[Path], str] = tree_digest
 
-    def loaded(self, model: Path) -> Predict:
-        """Load the model; ExtraError without the package, DataNotFoundError without the model, else DataError."""
+    def model(self) -> Path:
+        """The default model's folder; DataNotFoundError if there is none."""
+        if self.default is None:
+            raise DataNotFoundError(f"{self.name} has no default model; give with model=FOLDER {self.needs}")
+        return self.default()
+
+    def check(self, model: Path | None = None) -> None:
+        """Raise ExtraError if the package is missing; DataNotFoundError without the model."""
+        model = self.model() if model is None else model
         for module in self.modules:
             import_extra(module, self.package)
         if self.file and not (model / self.file).is_file():
             raise DataNotFoundError(f"{model} has no {self.file}; expected {self.needs}")
+
+    def version(self, model: Path | None = None, *, pages: bool = False) -> str:
+        """Version of the package and identity of the model; errors as :meth:`check`."""
+        model = self.model() if model is None else model
+        self.check(model)
+        package = importlib.metadata.version(self.package)
+        return f"{package}+{model.name}-{self.identity(model)[:8]}{'+pages' if pages else ''}"
+
+    def loaded(self, model: Path) -> Predict:
+        """Load the model; errors as :meth:`check`, and DataError if it cannot be loaded."""
+        self.check(model)
         try:
             return self.load(model)
         except GapstackError:
@@ -82,19 +100,10 @@ def resolve(
     the rows' pages only with ``pages``. Raises ExtraError or DataNotFoundError if the package or the model is missing;
     DataError if it cannot be loaded; MismatchError if another resolver, version or model wrote the unfinished part.
     """
-    if model is None:
-        if adapter.default is None:
-            raise DataNotFoundError(
-                f"{adapter.name} has no default model; give with model=FOLDER {adapter.needs}"
-            )
-        model = adapter.default()
+    model = adapter.model() if model is None else model
     predict = adapter.loaded(model)
     warn_of_contamination(adapter.contaminated_by(model), rows.ids)
-    package = importlib.metadata.version(adapter.package)
-    name, version = (
-        adapter.name,
-        f"{package}+{model.name}-{adapter.identity(model)[:8]}{'+pages' if pages else ''}",
-    )
+    name, version = adapter.name, adapter.version(model, pages=pages)
     part = target.with_name(target.name.split(".jsonl")[0] + ".part.jsonl")
     begun = read_clusters(part, rows) if part.exists() else Clusters(name, version, ())
     if (begun.resolver, begun.version) != (name, version):
@@ -205,6 +214,8 @@ def _load_stanza(model: Path) -> Predict:
     return lambda texts, pages: [output(nlp(text)) for text in texts]
 
 
+_TRAINED_HERE = Path(__file__).resolve().parents[3] / "models" / "coreference" / "work" / "resolver"
+"""Where the project ``models/coreference`` writes its F-coref."""
 _FASTCOREF = (
     "the folder of a fastcoref model (config.json with 'coref_head', tokenizer, weights), such as a copy of "
 )
@@ -216,6 +227,7 @@ ADAPTERS = {
         partial(_load_fastcoref, "fcoref", "FCoref"),
         "config.json",
         ("fastcoref", "datasets"),
+        lambda: _TRAINED_HERE,
     ),
     "lingmess": Adapter(
         "lingmess",

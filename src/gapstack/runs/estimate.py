@@ -144,8 +144,10 @@ class RunPlan:
 def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
     """Estimate a run of ``recipe`` and list missing inputs; nothing is trained, and only GAP itself is downloaded."""
     missing: list[str] = []
+    left_out: list[str] = []
     try:
         recipe, train, test = corpora(recipe, data)
+        recipe, left_out = recipe.with_available_resolvers(train)
         rows = (train.name, len(train)), (test.name, len(test))
         characters = float(np.mean([len(example.text) for example in [*train, *test]]))
     except DataNotFoundError as error:
@@ -169,6 +171,7 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
         if jobs := measured.get(part.label):
             plan.seconds = float(np.mean([job["seconds"] for job in jobs]) * recipe.folds)
         plans.append(plan)
+    missing += left_out
     return RunPlan(recipe, *rows, tuple(plans), tuple(dict.fromkeys(missing)), device)
 
 

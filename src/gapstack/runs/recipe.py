@@ -22,6 +22,7 @@ from gapstack.files import fingerprint
 from gapstack.members import MEMBERS, create
 from gapstack.members.part import Part, expand, merged
 from gapstack.registry import Registry, unknown
+from gapstack.resolvers.sources import why_unavailable
 from gapstack.runs.folder import SAMPLE, STACK, RunFolder, find_run, run_names
 from gapstack.settings import FoldCount, FolderName, Seed, SettingError, check, check_settings, settings_of
 
@@ -171,6 +172,27 @@ class Recipe:
                 raise unknown(f"member of recipe {self.name}", label, known)
         members = tuple(part for part in self.members if part.label in labels)
         return replace(self, members=members, name=self._named(*(part.label for part in members)))
+
+    def with_available_resolvers(self, rows: Corpus) -> tuple[Recipe, list[str]]:
+        """Leave out named resolvers that cannot be used here, and members without any other; returns a line for each.
+
+        Files of clusters are not left out.
+        """
+        named = {name for part in self.members for name in part.settings.get("clusters", ())}
+        problems = {name: why for name in sorted(named) if (why := why_unavailable(name, rows))}
+
+        def available(part: Part) -> Mapping[str, Any]:
+            names = part.settings.get("clusters", ())
+            return {"clusters": [name for name in names if name not in problems]} if names else {}
+
+        changed = self._with_settings(available)
+        members = tuple(
+            part
+            for part in changed.members
+            if part.settings.get("clusters") != []
+            or create(part.name, **part.settings).get_params().get("sources")
+        )
+        return replace(changed, members=members), [f"left out: {line}" for line in problems.values()]
 
     def on_files(self, train: Sequence[Path] = (), test: Sequence[Path] = ()) -> Recipe:
         """Replace the training or held-out splits by files of rows in GAP's format; the name is extended by theirs."""

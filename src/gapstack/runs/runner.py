@@ -29,6 +29,7 @@ from gapstack.files import atomic_folder, discard, fingerprint, sweep
 from gapstack.members import create
 from gapstack.members.store import Identity, changes, identity_of, key_of, of_rows, save, write_state
 from gapstack.processes import Executor, in_order
+from gapstack.progress import print_note
 from gapstack.records import seal, versions
 from gapstack.runs.folder import STACK, RunFolder, home, locked, read_probabilities, write_probabilities
 from gapstack.runs.predictors import stack_identity
@@ -170,6 +171,9 @@ def run(
         raise DataError("train or test is missing", expected="both, or neither to load the recipe's splits")
     if train is None or test is None:
         recipe, train, test = corpora(recipe, data)
+    recipe, left_out = recipe.with_available_resolvers(train)
+    for line in left_out:
+        print_note(line)
     recipe.refuse_contaminated()
     if started_together() > 1:
         raise MemberError(
