@@ -1,266 +1,55 @@
-"""Train and measure a resolver of running text: entities of people over whole documents of LitBank and GUM.
+"""Train and measure the model of running text on LitBank, GUM, and GAP's development and validation rows.
 
-Names, nouns and pronouns are linked in the order of the text to one of the entities so far, or to a new one, each by
-the distribution of ``gapstack.coreference.ranking``. A first pair of models learns from gold histories, each from half
-of the training documents; the final models learn from gold histories and from those that the other half's model
-predicts. The booster of antecedents learns from the latter only.
+1. The scorer of pairs (``pairs.py``) is trained on half of the folds for the documents of the other half, and on all
+   for later texts.
+2. Names, nouns and pronouns are linked in the order of the text to one of the entities so far, or to a new one, by the
+   boosters of ``gapstack.coreference.ranking``. A first pair learns from gold histories, each from half of the training
+   documents; the final boosters learn from gold histories and from those that the other half's predict. The booster of
+   antecedents learns from the latter only.
+3. Two published folds of LitBank at a time, and as much of the others, are measured by boosters that did not learn from
+   them: of all he and she pronouns that have a gold cluster, how often the name or noun that is shown is of that
+   cluster; nobody is right if the gold cluster has neither.
 
-Each fold's documents are measured by models trained on the others: of all he and she pronouns that have a gold cluster,
-how often the name or noun that is shown is of that cluster; nobody is right if the gold cluster has neither. Then the
-model is trained on all documents and written.
-
-    python models/people/train.py [--data ../shared/data] [--folds 5] [--only 1] [--output models/gapstack-text]
+    python models/people/train.py [--data ../shared/data] [--only 2] [--output models/gapstack-text]
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import lightgbm
 import numpy as np
+import pairs
 import pandas as pd
+from readings import (
+    FOLDS,
+    NEITHER,
+    NO_NOUNS,
+    NOT_THIRD,
+    SINGULAR,
+    TEST,
+    Reading,
+    find_mentions,
+    read_documents,
+    read_rows,
+    read_sentences,
+)
+from scores import ConllScores
 
-from gapstack.anytext.windows import passages
 from gapstack.coreference.antecedents import antecedents
 from gapstack.coreference.entities import Context, Entity, Features
-from gapstack.coreference.lexicon import LONGEST_ENDING, Lexicon
-from gapstack.coreference.mentions import Kind, Mention, Position, sentences
+from gapstack.coreference.lexicon import Lexicon
+from gapstack.coreference.mentions import Kind, Mention
 from gapstack.coreference.model import CoreferenceModel
+from gapstack.coreference.pairs import PairScorer
 from gapstack.coreference.ranking import TREES, Choices, choose, fit, matrix
-from gapstack.coreference.reader import read, units
+from gapstack.coreference.reader import read
 from gapstack.data import Span
-from gapstack.data.example import GENDER_BY_FORM, Example, Gender
-from gapstack.data.extra import load as load_extra
-from gapstack.data.extra.conll import CORPORA, read_corpus
-from gapstack.data.gap_files import read_gap
-from gapstack.data.sources import file_of, require, stage2
-from gapstack.files import open_bytes
-from gapstack.text.parses import docs, text_key
-
-_OTHER_PRONOUNS = "i me my mine myself you your yours who whom whose which that"
-WORDS = Path(__file__).parent
-"""Folder of the lists of ``words.py``."""
-_SEEN = 12
-"""Occurrences that a dictionary's entry for a noun counts for."""
-_COMMON = 5000
-"""Bearers in the United States of names that are recognised in lower case."""
-_ROWS = 2500  # of each collection of rows, at most
-NEITHER = "neither"
-_NO_NOUNS = {*GENDER_BY_FORM, *_OTHER_PRONOUNS.split()}
-_SINGULAR = {form for form, gender in GENDER_BY_FORM.items() if gender is not Gender.NEUTRAL}
-_FULL_NAME = re.compile(r"\b([A-Z][a-z]+) (?:[A-Z]\. )?([A-Z][a-z]+)\b")
-
-
-@dataclass
-class Reading:
-    """A document: its text, gold clusters by span, parsed parts with their first characters, units of mentions."""
-
-    corpus: str
-    text: str
-    gold: dict[Span, str]
-    persons: set[str]
-    parts: list = field(default_factory=list)
-    units: list[list[Mention]] = field(default_factory=list)
-    cluster: dict[int, str | None] = field(default_factory=dict)
-    row: Example | None = None
-
-    @property
-    def is_row(self) -> bool:
-        """True for a row of two names: only its pronoun and these names have a gold cluster."""
-        return bool(self.row)
-
-    @contextmanager
-    def neutral(self, order: np.random.Generator) -> Iterator[None]:
-        """Give two thirds of the people they or a neopronoun for a while, since hardly any text has them."""
-        forms = {cluster: order.choice(["they", "xe", ""]) for cluster in sorted(set(self.gold.values()))}
-        changed = []
-        for mention in (mention for unit in self.units for mention in unit if mention.sign):
-            form = forms.get(self.cluster[id(mention)] or "")
-            if mention.kind is Kind.PRONOUN and form:
-                changed.append((mention, mention.sign, mention.text))
-                mention.sign, mention.text = 0, form
-        yield
-        for mention, sign, text in changed:
-            mention.sign, mention.text = sign, text
-
-    def find_mentions(self, lexicon: Lexicon) -> None:
-        """Find mentions, and the gold cluster of each."""
-        at, starting = Position(), defaultdict(list)
-        for span in sorted(self.gold, key=lambda span: span.end - span.start):
-            starting[span.start].append(span)
-        self.units = list(units(self._sentences(at, lexicon)))
-        for mention in (mention for unit in self.units for mention in unit):
-            self.cluster[id(mention)] = self._cluster_of(mention, starting)
-            if self.row and mention.words and self.cluster[id(mention)]:
-                mention.odds = (
-                    0.0  # GAP's two names always have the pronoun's gender, so theirs must not teach
-                )
-
-    def _sentences(self, at: Position, lexicon: Lexicon) -> Iterator[tuple[bool, list[Mention]]]:
-        for passage, doc in self.parts:
-            yield from sentences(doc, at, lexicon, passage.origin)
-
-    def _cluster_of(self, mention: Mention, starting: dict[int, list[Span]]) -> str | None:
-        if mention.kind is Kind.PRONOUN:
-            return self.gold.get(mention.span)
-        if self.row:
-            names = (self.row.a, self.row.b)
-            overlapping = (self.gold[name] for name in names if name.overlaps(mention.display))
-            same = (self.gold[name] for name in names if self.text[slice(*name)] == mention.text)
-            return next(chain(overlapping, same), None)
-        for span in (mention.display, mention.span):
-            for width in (0, 2, 1):  # with a possessive's or '
-                if Span(span.start, span.end + width) in self.gold:
-                    return self.gold[Span(span.start, span.end + width)]
-        if self.text[mention.span.end : mention.span.end + 1] in ("'", "\u2019"):
-            return None
-        longer = (
-            span
-            for start in (mention.display.start, mention.span.start)
-            for span in starting[start]
-            if span.end > mention.span.end
-        )
-        return self.gold.get(next(longer, Span(-1, -1)))
-
-
-def read_documents(data: Path | None) -> list[Reading]:
-    """Read and parse both corpora."""
-    readings = []
-    for corpus in CORPORA:
-        for document in read_corpus(corpus, data):
-            text, places = document.text_of(range(len(document.tokens)))
-            gold = {mention.characters(places): mention.cluster for mention in document.mentions}
-            persons = {mention.cluster for mention in document.mentions if mention.kind == "person"}
-            persons |= {cluster for span, cluster in gold.items() if text[slice(*span)].lower() in _SINGULAR}
-            readings.append(Reading(corpus, text, gold, persons))
-    return parsed(readings)
-
-
-def parsed(readings: list[Reading]) -> list[Reading]:
-    """Parse the passages of documents."""
-    cut = [list(passages(reading.text)) for reading in readings]
-    found = dict(docs(passage.text for own in cut for passage in own))
-    for reading, own in zip(readings, cut, strict=True):
-        reading.parts = [(passage, found[text_key(passage.text)]) for passage in own]
-    return readings
-
-
-def read_rows(data: Path | None, seed: int) -> list[Reading]:
-    """Read and parse rows of two names: GAP development and validation, DPR's training part, some of KnowRef's."""
-    rows = [
-        ("gap", row)
-        for name in ("gap-development", "gap-validation")
-        for row in read_gap(require(name, data))
-    ]
-    order = np.random.default_rng(seed)
-    for name in ():
-        found = list(load_extra(name, data).corpus)
-        chosen = order.permutation(len(found))[:_ROWS]
-        rows += [(name, found[i]) for i in chosen]
-    readings = []
-    for corpus, row in rows:
-        gold = {row.a: "a", row.b: "b", row.pronoun: ("a", "b", NEITHER)[row.label]}
-        readings.append(Reading(corpus, row.text, gold, set(), row=row))
-    return parsed(readings)
-
-
-def count_people(reading: Reading) -> dict[str, tuple[int, int]]:
-    """How often each noun denotes a person in a document, and how often it occurs."""
-    starting: dict[int, list[Span]] = defaultdict(list)
-    for span in sorted(reading.gold, key=lambda span: span.end - span.start):
-        starting[span.start].append(span)
-    found, total = Counter[str](), Counter[str]()
-    for passage, doc in reading.parts:
-        for token in (token for token in doc if token.pos_ == "NOUN"):
-            lefts = [c for c in token.lefts if c.dep_ in ("det", "amod", "compound", "nummod", "nmod:poss")]
-            first = doc[min([token.i, *(child.left_edge.i for child in lefts)])].idx
-            start, end = passage.origin(Span(first, token.idx + len(token)))
-            span = next((span for span in starting[start] if span.end >= end), None)
-            lemma = token.lemma_.lower()
-            total[lemma] += 1
-            found[lemma] += span is not None and reading.gold[span] in reading.persons
-    return {lemma: (found[lemma], number) for lemma, number in total.items()}
-
-
-def american_names(data: Path | None) -> pd.DataFrame:
-    """Numbers of women and men with each first name in the United States, at least 10 together."""
-    with open_bytes(file_of("names", "ssa_first_names_by_gender.csv", data)) as stream:
-        table = pd.read_csv(stream, usecols=[0, 1, 2], keep_default_na=False)
-    table.columns = pd.Index(["name", "women", "men"])
-    table["name"] = table["name"].str.lower()
-    return table[table["women"] + table["men"] >= 10].set_index("name")
-
-
-def first_names(data: Path | None) -> dict[str, float]:
-    """Signed log-odds of the gender of first names."""
-    bearers = american_names(data)
-    odds = np.log((bearers["women"] + 1) / (bearers["men"] + 1)).round(1).to_dict()
-    # people of Wikipedia, all over the world: both names of a row of GAP have the pronoun's gender
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for row in (*read_gap(require("gap-development", data)), *stage2(data)):
-        for words in {
-            row.a_text.split()[0]: row.a_text.split(),
-            row.b_text.split()[0]: row.b_text.split(),
-        }.values():
-            if len(words) > 1 and words[0].isalpha():
-                counts[words[0].lower()][row.gender is Gender.FEMININE] += 1
-    for name, (masculine, feminine) in counts.items():
-        if name not in odds:
-            odds[name] = round(float(np.log((feminine + 0.5) / (masculine + 0.5))), 1)
-    for name, row in world_names().iterrows():
-        if row["men"] or row["women"]:
-            own, world = odds.get(name, 0.0), 2 * np.log((row["women"] + 0.5) / (row["men"] + 0.5))
-            odds[name] = round(float(max(own, world, key=abs) if own * world >= 0 else (own + world) / 2), 1)
-    return odds
-
-
-def world_names() -> pd.DataFrame:
-    """Numbers of a country's lists of names that have each name; see ``words.py``."""
-    columns = ["name", "men", "women", "surnames", "is_word"]
-    return pd.read_csv(WORDS / "names.tsv", sep="\t", names=columns, index_col="name", keep_default_na=False)
-
-
-def surnames(data: Path | None, names: Mapping[str, float]) -> dict[str, float]:
-    """Share of each word's uses in full names of GAP development's texts, or in lists, in which it comes last."""
-    first, last = Counter[str](), Counter[str]()
-    for text in set(read_gap(require("gap-development", data)).texts):
-        for match in _FULL_NAME.finditer(text):
-            if match[1].lower() in names:  # not "San Diego"
-                first[match[1].lower()] += 1
-                last[match[2].lower()] += 1
-    shares = {word: number / (number + first[word] + 1) for word, number in last.items() if number > 1}
-    for name, row in world_names().iterrows():
-        as_first = row["men"] + row["women"]
-        share = row["surnames"] / (row["surnames"] + as_first + 0.5)
-        # the first names of a text's full names are no sample of the world's: "San Diego"
-        shares[name] = share if as_first > 3 * row["surnames"] else max(share, shares.get(name, 0.0))
-    return {word: round(float(share), 2) for word, share in shares.items() if share}
-
-
-def endings(names: Mapping[str, float]) -> dict[str, float]:
-    """Signed log-odds of the gender of first names with an ending, smoothed by the next shorter one."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for name, odds in names.items():
-        for length in range(1, LONGEST_ENDING + 1):
-            if abs(odds) > 1 and length < len(name):
-                counts[name[-length:]][odds > 0] += 1
-    result: dict[str, float] = {}
-    for ending in sorted(counts, key=len):
-        masculine, feminine = counts[ending]
-        if masculine + feminine >= 10:
-            before = 1 / (1 + np.exp(-result.get(ending[1:], 0.0)))
-            share = (feminine + 5 * before) / (masculine + feminine + 5)
-            result[ending] = float(np.log(share / (1 - share)))
-    return {ending: round(float(np.clip(odds, -1.5, 1.5)), 1) for ending, odds in result.items()}
 
 
 class Teacher:
@@ -288,6 +77,7 @@ class Teacher:
             if (cluster is not None and is_pronoun) or not reading.is_row:
                 self.links[is_pronoun].add(features, right)
             if boosters is None:
+                mention.certainty = 1.0
                 return max(i for i, is_right in enumerate(right) if is_right)
             shares = choose(boosters[is_pronoun], features)
             best = int(shares.argmax())
@@ -313,9 +103,14 @@ class Teacher:
 
 
 def train(
-    readings: Sequence[Reading], rows: Sequence[Reading], lexicon: Lexicon, rounds: int, seed: int
+    taught: Sequence[Reading], lexicon: Lexicon, scorer: PairScorer, rounds: int, seed: int
 ) -> CoreferenceModel:
-    """Train a model on some documents and rows."""
+    """Train the boosters on some documents and rows, whose mentions have been compared."""
+    readings = [reading for reading in taught if not reading.is_row]
+    rows = [reading for reading in taught if reading.is_row]
+    # three times GUM, which has all kinds of text and a fourth of LitBank's words; both halves have its documents, so
+    # that its histories are nearly gold, as those of short texts are
+    readings += 2 * [reading for reading in readings if reading.corpus == "gum"]
     halves = readings[::2], readings[1::2]
     first = []
     for half in halves:
@@ -334,7 +129,7 @@ def train(
         final.read(reading, first[number % 2])
     shown = fit_shares(final.antecedents, final.is_right, rounds, seed)
     of_kind = final.boosters(rounds, seed)
-    return CoreferenceModel(of_kind[True], of_kind[False], shown, lexicon)
+    return CoreferenceModel(of_kind[True], of_kind[False], shown, scorer, lexicon)
 
 
 def fit_shares(
@@ -347,17 +142,17 @@ def fit_shares(
     return lightgbm.train(settings, data, num_boost_round=rounds)
 
 
-def measure(reading: Reading, model: CoreferenceModel) -> list[dict[str, Any]]:
+def measure(reading: Reading, model: CoreferenceModel, context: Context) -> list[dict[str, Any]]:
     """Whether the antecedent of each he and she with a gold cluster is right, and its probability."""
     with_noun = {
         cluster
         for span, cluster in reading.gold.items()
-        if reading.text[slice(*span)].lower() not in _NO_NOUNS
+        if reading.text[slice(*span)].lower() not in NO_NOUNS
     }
     answers = []
-    for link in chain.from_iterable(model.link(reading.units, Context())):
+    for link in chain.from_iterable(model.link(reading.units, context)):
         cluster = reading.cluster[id(link.pronoun)]
-        if cluster is None or link.pronoun.text.lower() not in _SINGULAR:
+        if cluster is None or link.pronoun.text.lower() not in SINGULAR:
             continue
         best = link.choices[0] if link.choices else None
         if cluster == NEITHER:
@@ -399,47 +194,30 @@ def summary(answers: pd.DataFrame) -> pd.DataFrame:
     ).round(4)
 
 
-def find_mentions(readings: Sequence[Reading], data: Path | None) -> Lexicon:
-    """Find the mentions of all documents, each without its own nouns in the lexicon, which is returned whole."""
-    names = first_names(data)
-    last_words = surnames(data, names)
-    counts = [count_people(reading) for reading in readings]
-    total, genders = dictionary_nouns(data)
-    for lemma, (found, number) in (pair for one in counts for pair in one.items()):
-        before = total.get(lemma, (0, 0))
-        total[lemma] = before[0] + found, before[1] + number
-    words = Counter(
-        token.text
-        for reading in readings
-        for _, doc in reading.parts
-        for token in doc
-        if token.text.islower()
+def measure_all(
+    readings: Sequence[Reading], model: CoreferenceModel, scores: tuple[ConllScores, ConllScores]
+) -> list[dict[str, Any]]:
+    """Answers of documents; adds LitBank's people to CoNLL scores, all of them and without first and second persons."""
+    answers = []
+    for reading in readings:
+        context = Context()
+        answers += measure(reading, model, context)
+        if reading.corpus == "litbank":
+            entities = [one for one in (*context.past, *context.entities) if one.personhood >= 0.5]
+            found = [{_gold_span(reading, mention) for mention in one.mentions} for one in entities]
+            gold = list(reading.people().values())
+            scores[0].add(found, gold)
+            scores[1].add(found, [[one for one in own if reading.form(one) not in NOT_THIRD] for own in gold])
+    return answers
+
+
+def _gold_span(reading: Reading, mention: Mention) -> Span:
+    """A mention with or without its title and description, whichever is annotated."""
+    return (
+        mention.span
+        if mention.display not in reading.gold and mention.span in reading.gold
+        else mention.display
     )
-    bearers, world = american_names(data).sum(axis=1), world_names()
-    listed = world.index[(world["men"] + world["women"] > 0) & (world["is_word"] == 0)]
-    common = {*bearers.index[bearers >= _COMMON], *listed}
-    common = frozenset(name for name in common if words[name] < 2)
-    people = {lemma: (found, number) for lemma, (found, number) in total.items() if found or number > 1}
-    lexicon = Lexicon(names, last_words, people, common, genders, endings(names))
-    for reading, own in zip(readings, counts, strict=True):
-        others = {
-            lemma: (a - own.get(lemma, (0, 0))[0], b - own.get(lemma, (0, 0))[1])
-            for lemma, (a, b) in total.items()
-        }
-        reading.find_mentions(replace(lexicon, people=others))
-    return lexicon
-
-
-def dictionary_nouns(data: Path | None) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
-    """Counts for nouns of a dictionary and of a list of occupations, as if seen a few times; signed genders."""
-    counts, genders = {}, {}
-    for line in (WORDS / "nouns.tsv").read_text(encoding="utf-8").splitlines():
-        lemma, share, gender = line.split("\t")
-        counts[lemma] = round(_SEEN * float(share)), _SEEN
-        if int(gender) and float(share) > 0.8:
-            genders[lemma] = int(gender)
-    with open_bytes(file_of("wordlists", "professions.json", data)) as stream:
-        return counts | {name: (8, 8) for name, *_ in json.load(stream) if "_" not in name}, genders
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -448,36 +226,43 @@ def main(argv: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, help="data folder (default: the usual search)")
+    parser.add_argument(
+        "--work", type=Path, default=Path(__file__).parent / "work", help="keeps scorers of pairs"
+    )
     parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--epochs", type=int, default=3, help="of the scorer of pairs")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--only", type=int, help="measure only so many folds")
+    parser.add_argument("--only", type=int, default=FOLDS // 2, help="measure only so many pairs of folds")
     parser.add_argument("--output", type=Path, help="train on all documents and write this folder")
     args = parser.parse_args(argv)
-    readings, rows = read_documents(args.data), read_rows(args.data, args.seed)
-    lexicon = find_mentions(readings, args.data)
-    for row in rows:
-        row.find_mentions(lexicon)
-    of_row = np.random.default_rng(args.seed).permutation(len(rows))
-    order = np.random.default_rng(args.seed).permutation(len(readings))
-    answers = []
-    for fold in range(args.folds if args.only is None else args.only):
-        training = [readings[i] for place, i in enumerate(order) if place % args.folds != fold]
-        taught = [rows[i] for place, i in enumerate(of_row) if place % args.folds != fold]
-        model = train(training, taught, lexicon, args.rounds, args.seed)
-        held_out = [readings[i] for i in order[fold :: args.folds]] + [
-            rows[i] for i in of_row[fold :: args.folds]
-        ]
-        found = pd.DataFrame([one for reading in held_out for one in measure(reading, model)])
-        print(f"fold {fold + 1}", summary(found).to_string(), sep="\n", flush=True)
-        answers.append(found)
-    if answers:
-        print("all", summary(pd.concat(answers)).to_string(), sep="\n", flush=True)
+    readings, rows, sentences = read_documents(args.data), read_rows(args.data), read_sentences(args.data)
+    training = [reading for reading in readings if reading.fold != TEST]
+    lexicon = find_mentions(training, args.data)
+    for reading in (*rows, *sentences, *(reading for reading in readings if reading.fold == TEST)):
+        reading.find_mentions(lexicon)
+    every = [*training, *rows]
+    scorer = pairs.train_scorers(every, args.data, args.work, args.epochs, args.seed)
+    pairs.describe(sentences, scorer)
+    every += sentences
+    answers, scores = [], (ConllScores(), ConllScores())
+    for first in range(0, 2 * args.only, 2):
+        taught = [reading for reading in every if reading.fold not in (first, first + 1)]
+        model = train(taught, lexicon, scorer, args.rounds, args.seed)
+        answers += measure_all([one for one in every if one.fold in (first, first + 1)], model, scores)
+        print(
+            f"folds {first} and {first + 1}", summary(pd.DataFrame(answers)).to_string(), sep="\n", flush=True
+        )
+    for name, score in zip(("all people", "third person"), scores, strict=True):
+        print(
+            f"LitBank, {name}:", {kind: round(value, 1) for kind, value in score.table().items()}, flush=True
+        )
     if args.output:
         args.output.mkdir(parents=True, exist_ok=True)
-        train([readings[i] for i in order], [rows[i] for i in of_row], lexicon, args.rounds, args.seed).save(
-            args.output
-        )
+        model = train(every, lexicon, scorer, args.rounds, args.seed)
+        model.save(args.output)
+        tests = [reading for reading in readings if reading.fold == TEST]
+        pairs.describe(tests, scorer)
+        print("GUM test", summary(pd.DataFrame(measure_all(tests, model, scores))).to_string(), sep="\n")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gapstack.coreference.detection import Position, sentences
 from gapstack.coreference.entities import Context
 from gapstack.coreference.lexicon import Lexicon
-from gapstack.coreference.mentions import Kind, Mention, Position, sentences
+from gapstack.coreference.mentions import Kind, Mention
 from gapstack.coreference.ranking import Choices, choose, fit
 from gapstack.coreference.reader import candidates, read, units
 from gapstack.text.parses import docs

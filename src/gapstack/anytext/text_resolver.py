@@ -8,12 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gapstack.anytext.answer import Answer, Answers, Candidate, KnownPerson
 from gapstack.anytext.pronoun_resolver import PLURAL, AnyTextResolver, PronounResolver, Text
 from gapstack.anytext.windows import SEEN, Window, passages
 from gapstack.coreference.antecedents import named
+from gapstack.coreference.detection import Position, sentences
 from gapstack.coreference.entities import Context
-from gapstack.coreference.mentions import Determiner, Kind, Mention, Position, sentences
+from gapstack.coreference.mentions import Determiner, Kind, Mention
 from gapstack.coreference.model import Choice, CoreferenceModel, Link, shipped
 from gapstack.coreference.reader import units
 from gapstack.data import Span
@@ -73,11 +76,16 @@ class TextResolver(AnyTextResolver):
 
     def _mentions(self, window: Window, doc: Any) -> list[Any]:
         at = Position()
-        found = [
-            [continues, [astuple(mention) for mention in mentions]]
-            for continues, mentions in sentences(doc, at, self.model.lexicon, window.origin)
+        found = list(sentences(doc, at, self.model.lexicon, window.origin))
+        mentions = [mention for _, own in found for mention in own]
+        spans = [mention.span for mention in mentions]
+        vectors = self.model.pairs.vectors(window.text, spans, window.origin)
+        for mention, vector in zip(mentions, vectors.astype(np.float16).tolist(), strict=True):
+            mention.vector = vector
+        return [
+            *(at.token, at.sentence, at.quotes),
+            [[continues, [astuple(mention) for mention in own]] for continues, own in found],
         ]
-        return [at.token, at.sentence, at.quotes, found]
 
     def link(self, text: Text, results: Iterable[Any]) -> Answers:
         """Link the mentions of a whole text to entities."""
@@ -192,8 +200,9 @@ def _reasons(pronoun: Mention, features: dict[str, float]) -> tuple[str, ...]:
         "its title or noun is of the other gender": features["title_agrees"] < 0,
         "the first name fits the gender": features["name_agrees"] > 1,
         "the first name is mostly of the other gender": features["name_agrees"] < -1,
-        "earlier pronouns of this person fit": features["same_pronouns"] > 0,
-        "earlier pronouns of this person do not fit": features["other_pronouns"] > 0 and pronoun.sign,
+        "earlier pronouns of this person fit": features["same_pronouns"] > 0.5,
+        "earlier pronouns of this person do not fit": features["other_pronouns"] > 0.5 and pronoun.sign,
+        "the context fits": features["neural_share"] > 0.5,
         "the only person nearby who fits": features["fitting"] == 1 and features["fitting_rank"] == 0,
         f"the last {form} before is this person": features["of_previous_pronoun"] == 1,
         "subject of this sentence": features["subject_of_sentence"] == 1,

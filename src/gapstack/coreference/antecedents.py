@@ -6,7 +6,7 @@ or noun of the entity and the pronoun are the same person, from the links betwee
 
 from __future__ import annotations
 
-from math import log
+from math import log, nan
 
 from gapstack.coreference.entities import Entity
 from gapstack.coreference.mentions import Kind, Mention
@@ -25,6 +25,8 @@ def antecedents(pronoun: Mention, entity: Entity, share: float) -> list[tuple[Me
     """Names and nouns of an entity with features; ``share`` is the probability of the pronoun's link to it."""
     found = named(entity, _SHOWN)
     words = [frozenset(mention.words or (mention.lemma,)) for mention in found]
+    neural = pronoun.neural
+    total = sum(neural.people.get(mention, 0.0) for mention in named(entity)) if neural else nan
     result = []
     for mention, own in zip(found, words, strict=True):
         low, high = sorted((mention.start, pronoun.start))
@@ -53,6 +55,10 @@ def antecedents(pronoun: Mention, entity: Entity, share: float) -> list[tuple[Me
             "plural": float(mention.plural),
             "quoted": float(mention.quote >= 0),
             "pronoun_quoted": float(pronoun.quote >= 0),
+            "neural_link": neural.links.get(mention, 0.0) if neural else nan,
+            "neural_person": neural.people.get(mention, 0.0) if neural else nan,
+            "neural_entity": total,
+            "validity": mention.neural.validity if mention.neural else nan,
         }
         result.append((mention, features))
     return result

@@ -16,10 +16,15 @@ from gapstack.text.words import same_token
 Features = list[dict[str, float]]
 """Features of a mention with each alternative; those that an alternative lacks are missing values."""
 _KEPT = 400
+_LEAST = 1e-3
+_NEURAL = (
+    *("neural", "neural_best", "neural_share", "neural_of_best", "neural_person", "neural_person_share"),
+    *("neural_new", "validity"),
+)
 # log-odds of a gender by kind of evidence: names are evidence and no proof
-_OF_TITLE, _OF_NAME, _OF_PRONOUNS = 6.0, 5.0, 7.0
+_OF_TITLE, _OF_NAME, _OF_PRONOUNS, _OF_NEUTRAL = 6.0, 5.0, 7.0, 4.0
 _ARGUMENTS = {Role.SUBJECT, Role.OBJECT, Role.DATIVE}
-_PLURAL = {"they", "them", "their", "theirs", "themselves"}
+PLURAL = {"they", "them", "their", "theirs", "themselves"}
 
 
 @dataclass(eq=False)
@@ -31,8 +36,10 @@ class Entity:
     lemmas: set[str] = field(default_factory=set)
     sign: int = 0
     odds: float = 0.0
-    pronouns: list[int] = field(default_factory=lambda: [0, 0, 0])
-    """Numbers of masculine, neutral and feminine pronouns."""
+    pronouns: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    """Masculine, neutral and feminine pronouns, each counted by the probability of its link."""
+    probable_pronouns: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    """The same by the language model, each by its probability, whatever it was linked to."""
     subjects: int = 0
     plural: bool = False
     personhood: float = 0.0
@@ -56,7 +63,7 @@ class Entity:
         if self._last is None or mention.start >= self._last.start:
             self._last = mention
         if mention.kind is Kind.PRONOUN:
-            self.pronouns[mention.sign + 1] += 1
+            self.pronouns[mention.sign + 1] += mention.certainty
             return
         self.sign = mention.sign or self.sign
         if mention.kind is Kind.NAME:
@@ -88,8 +95,16 @@ class Context:
     addressees: dict[int, Entity] = field(default_factory=dict)
     by_head: dict[int, Entity] = field(default_factory=dict)
     """Entity of the mention with each head token."""
+    entity_of: dict[Mention, Entity] = field(default_factory=dict)
     surnames: set[str] = field(default_factory=set)
     """Last words of the full names so far."""
+
+    def expect(self, pronoun: Mention) -> None:
+        """Count a pronoun with the entities of the names and nouns that the language model links it to."""
+        if pronoun.neural is not None:
+            for mention, p in pronoun.neural.people.items():
+                if mention in self.entity_of:
+                    self.entity_of[mention].probable_pronouns[pronoun.sign + 1] += p
 
     def forget(self) -> None:
         """Keep the entities with the most recent mentions, so that memory and time are bounded."""
@@ -99,6 +114,7 @@ class Context:
             self.entities = ordered[:_KEPT]
             start = self.entities[-1].last.start
             self.by_head = {head: one for head, one in self.by_head.items() if head >= start}
+            self.entity_of = {m: one for one in self.entities for m in one.mentions}
 
     def link(self, mention: Mention, entity: Entity | None) -> Entity:
         """Link a mention to an entity, or to a new one."""
@@ -109,6 +125,7 @@ class Context:
         if len(mention.words) > 1:
             self.surnames.add(mention.words[-1])
         self.by_head[mention.head] = entity
+        self.entity_of[mention] = entity
         for head in (mention.predicate_of, mention.apposition):
             other = self.by_head.get(head)
             if other is not None and other is not entity:
@@ -125,11 +142,10 @@ class Context:
 
 
 def disagrees(mention: Mention, entity: Entity) -> bool:
-    """True for he or she and a plural, and for a plural noun and a person with a name, he or she."""
+    """True for he or she and a plural, and for a plural noun and a single person who is not they."""
     if mention.kind is Kind.PRONOUN:
         return mention.sign != 0 and entity.plural
-    is_single = bool(entity.longest) or entity.pronouns[0] + entity.pronouns[2] > 0
-    return mention.plural and not entity.plural and is_single
+    return mention.plural and not entity.plural and not entity.pronouns[1]
 
 
 def excluded(mention: Mention, entity: Entity, context: Context) -> bool:
@@ -164,9 +180,10 @@ def are_coarguments(one: Mention, other: Mention) -> bool:
 def agreement(entity: Entity, sign: int) -> float:
     """Log-odds that an entity has a signed gender, by title or noun, first name, and pronouns linked to it."""
     named = _OF_TITLE * entity.sign if entity.sign else float(np.clip(entity.odds, -_OF_NAME, _OF_NAME))
-    masculine, _, feminine = entity.pronouns
+    masculine, neutral, feminine = entity.pronouns
     number = feminine + masculine  # pronouns outweigh a name that differs
-    return sign * (named / (number + 1) + _OF_PRONOUNS * (feminine - masculine) / (number + 1))
+    gender = sign * (named + _OF_PRONOUNS * (feminine - masculine)) / (number + 1)
+    return gender - _OF_NEUTRAL * neutral / (number + neutral + 1)
 
 
 def gender_utility(entity: Entity, sign: int) -> float:
@@ -186,6 +203,7 @@ def _gender(entity: Entity, sign: int) -> dict[str, float]:
         "same_pronouns": float(same) if sign else nan,
         "other_pronouns": float(other if sign else masculine + feminine),
         "neutral_pronouns": float(neutral),
+        "probable_pronouns": entity.probable_pronouns[sign + 1],
     }
 
 
@@ -201,13 +219,14 @@ def pronoun_features(mention: Mention, entities: Sequence[Entity], context: Cont
         "role": float(mention.role),
         "quoted": float(mention.quote >= 0),
         "reflexive": float(mention.reflexive),
-        "plural_form": float(mention.text.lower() in _PLURAL),
+        "plural_form": float(mention.text.lower() in PLURAL),
         "sentence": float(min(mention.sentence, 5)),
         "fitting": float(len(fitting)),
         "fitting_near": float(sum(mention.sentence - one.last.sentence <= 2 for one in fitting)),
         "sentences_since_pronoun": float(mention.sentence - before[1].sentence) if before else nan,
         "same_role_as_pronoun": float(before[1].role is mention.role) if before else nan,
     }
+    neural = _neural(mention, entities, context)
     rows = []
     for one in entities:
         last = one.before(mention) or one.mentions[0]
@@ -216,6 +235,7 @@ def pronoun_features(mention: Mention, entities: Sequence[Entity], context: Cont
             own
             | _gender(one, mention.sign)
             | _quotation(mention, one, context)
+            | neural[id(one)]
             | {
                 "nobody": 0.0,
                 "rank": rank[id(one)],
@@ -246,7 +266,45 @@ def pronoun_features(mention: Mention, entities: Sequence[Entity], context: Cont
                 "first_sentence": float(one.mentions[0].sentence),
             }
         )
-    return [*rows, own | {"nobody": 1.0}]
+    return [*rows, own | _none(mention) | {"nobody": 1.0}]
+
+
+def _neural(mention: Mention, entities: Sequence[Entity], context: Context) -> dict[int, dict[str, float]]:
+    """What the language model says about a mention and each entity, by the entity's identity."""
+    if mention.neural is None:
+        return {id(one): dict.fromkeys(_NEURAL, nan) for one in entities}
+    found = {id(one): [0.0, 0.0, 0.0] for one in entities}
+    for link, p in mention.neural.links.items():
+        of_entity = found.get(id(context.entity_of.get(link)))
+        if of_entity:
+            of_entity[0] += p
+            of_entity[1] = max(of_entity[1], p)
+    for link, p in mention.neural.people.items():
+        of_entity = found.get(id(context.entity_of.get(link)))
+        if of_entity:
+            of_entity[2] += p
+    total = mention.neural.new + sum(mass for mass, *_ in found.values()) + _LEAST
+    best = max(mass for mass, *_ in found.values()) if found else 0.0
+    known = sum(reach for *_, reach in found.values()) + _LEAST
+    result = {}
+    for one, (mass, nearest, reach) in found.items():
+        values = (
+            log(mass + _LEAST),
+            log(nearest + _LEAST),
+            mass / total,
+            mass / (best + _LEAST),
+            reach,
+            reach / known,
+        )
+        result[one] = dict(zip(_NEURAL, (*values, mention.neural.new, mention.neural.validity), strict=True))
+    return result
+
+
+def _none(mention: Mention) -> dict[str, float]:
+    """The same about none of the entities."""
+    if mention.neural is None:
+        return {}
+    return {"neural_new": mention.neural.new, "validity": mention.neural.validity}
 
 
 def _quotation(mention: Mention, entity: Entity, context: Context) -> dict[str, float]:
@@ -299,6 +357,7 @@ def noun_features(mention: Mention, entities: Sequence[Entity], context: Context
     }
     sign = mention.sign or (1 if mention.odds > 1 else -1 if mention.odds < -1 else 0)
     possessor = context.by_head.get(mention.possessor)
+    neural = _neural(mention, entities, context)
     rows = []
     for one, match in zip(entities, matches, strict=True):
         last = one.before(mention) or one.mentions[0]
@@ -306,6 +365,7 @@ def noun_features(mention: Mention, entities: Sequence[Entity], context: Context
             own
             | _gender(one, sign)
             | _quotation(mention, one, context)
+            | neural[id(one)]
             | {
                 "new": 0.0,
                 "match": float(match),
@@ -335,7 +395,7 @@ def noun_features(mention: Mention, entities: Sequence[Entity], context: Context
                 "predicate": _is_head(one, mention.predicate_of, context),
             }
         )
-    return [*rows, own | {"new": 1.0}]
+    return [*rows, own | _none(mention) | {"new": 1.0}]
 
 
 def _is_head(entity: Entity, head: int, context: Context) -> float:

@@ -1,53 +1,13 @@
-"""Mentions of people in a parsed text: third-person pronouns, names and nouns, in the order of the text."""
+"""Mentions of people in a parsed text: third-person pronouns, names, nouns and groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
-from gapstack.coreference.lexicon import (
-    ADDRESSES,
-    ADJECTIVES,
-    BEFORE_TITLES,
-    INDEFINITE,
-    NO_NAMES,
-    OF_SURNAMES,
-    TITLES,
-    Lexicon,
-)
 from gapstack.data import Span
-from gapstack.data.example import GENDER_BY_FORM, Gender
-from gapstack.text.grammar import Role, role_of
-from gapstack.text.words import distinctive_tokens
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc, Token
-    from spacy.tokens import Span as Tokens
-
-MIN_PERSON_SHARE = 0.15
-"""Nouns that denote a person less often are not mentions."""
-_SIGN = {Gender.MASCULINE: -1, Gender.FEMININE: 1, Gender.NEUTRAL: 0}
-_ALSO_NAMES = {"Em", "Fae"}
-"""Pronouns that are first names too."""
-_TRANSPARENT = (Role.CONJUNCT, Role.APPOSITION, Role.NAME)
-_IN_NOUN_PHRASE = ("det", "amod", "compound", "nummod", "poss", "nmod:poss", "flat")
-_OBJECTS = (Role.OBJECT, Role.DATIVE)
-_SPEECH_VERBS = """
-say ask reply answer cry exclaim add return remark whisper mutter murmur shout call observe tell continue inquire begin
-repeat declare demand explain laugh gasp rejoin respond sigh snap groan think wonder
-"""
-_SPEECH = frozenset(_SPEECH_VERBS.split())
-_QUOTES = {'"': 0, "\u201c": 1, "\u201d": -1, "``": 1, "''": -1}
-_LONGEST_QUOTE = 200  # tokens, after which a quotation mark was probably missed
-
-
-# words that the parser takes for the beginning or the end of a name
-_NOT_FIRST = frozenset(("hi", "hello", "hey", "dear", "thanks", "user", "customer", "team", "present"))
-_NO_NAME_BEGINS = ("CCONJ", "SCONJ", "DET", "INTJ", "ADV", "PRON", "AUX", "PUNCT")
-"""Parts of speech that are not those of a name's first word."""
-_NOT_LAST = frozenset(("'s", "\u2019s", "'", "\u2019", "said", "says", "asked", "replied", "told"))
+from gapstack.text.grammar import Role
 
 
 class Kind(IntEnum):
@@ -68,6 +28,20 @@ class Determiner(IntEnum):
     POSSESSIVE = 4
 
 
+@dataclass(frozen=True)
+class Neural:
+    """What the language model says about a mention (:mod:`gapstack.coreference.pairs`).
+
+    ``links`` has the probability of each antecedent, ``new`` that of none; ``people`` that each name or noun is the
+    person, over all chains of links; ``validity`` that the mention denotes a person or thing at all.
+    """
+
+    links: Mapping[Mention, float]
+    people: Mapping[Mention, float]
+    new: float
+    validity: float
+
+
 @dataclass(eq=False)
 class Mention:
     """A mention; tokens and sentences are counted over the whole document, ``span`` is in its characters.
@@ -75,7 +49,8 @@ class Mention:
     ``sign`` is the gender of its pronoun, title or noun, ``odds`` the log-odds of its first name's; positive is
     feminine. ``governor`` is the token that it depends on, ``clause`` the verb whose subject is also the governor's,
     ``possessor`` the token of its possessive, or -1. ``quote`` counts quotations, -1 outside of them; ``speaks`` is
-    true for the subject of a verb of speech outside of them. ``certainty`` is the probability of the link made.
+    true for the subject of a verb of speech outside of them. ``certainty`` is the probability of the link made,
+    ``vector`` what the language model says about the mention (:mod:`gapstack.coreference.pairs`).
     """
 
     span: Span
@@ -104,336 +79,9 @@ class Mention:
     predicate_of: int = -1
     certainty: float = 1.0
     display: Span = field(default=Span(0, 0))
+    vector: Sequence[float] = ()
+    neural: Neural | None = None
 
 
 Place = Callable[[Span], Span]
-
-
-@dataclass
-class Position:
-    """Tokens, sentences and quotations of a document that were read so far."""
-
-    token: int = 0
-    sentence: int = 0
-    quote: int = -1
-    quotes: int = 0
-    quoted_since: int = 0
-
-
-def sentences(doc: Doc, at: Position, lexicon: Lexicon, place: Place) -> Iterator[tuple[bool, list[Mention]]]:
-    """Mentions of each sentence of a parsed part of a document, which begins ``at`` a position and moves it.
-
-    Each comes with True if the sentence continues the one before: it opens in a quotation or in lower case.
-    ``place`` maps characters of the part to those of the document.
-    """
-    for sentence in doc.sents:
-        opening = next((token.text for token in sentence if token.text[0].isalpha()), "")
-        continues = at.quote >= 0 or opening[:1].islower()
-        quotes = list(_quotes(sentence, at))
-        first = sentence.start
-        offset = at.token - first
-        found = list(_mentions(sentence, offset, at.sentence, lexicon, place))
-        for mention in found:
-            mention.quote = quotes[mention.head - offset - first]
-            mention.speaks &= mention.quote < 0
-        found = [one for one in found if one.quote >= 0 or one.determiner or one.lemma not in ADDRESSES]
-        at.token += len(sentence)
-        at.sentence += 1
-        yield continues, sorted(found, key=lambda mention: (mention.start, -mention.stop))
-
-
-def _quotes(sentence: Tokens, at: Position) -> Iterator[int]:
-    """Number of the quotation that each token is in, -1 outside."""
-    for number, token in enumerate(sentence, start=at.token):
-        direction = _QUOTES.get(token.text)
-        if direction is not None:
-            opens = direction > 0 or (direction == 0 and at.quote < 0)
-            if opens:
-                at.quote, at.quoted_since = at.quotes, number
-                at.quotes += 1
-            else:
-                at.quote = -1
-        elif number - at.quoted_since > _LONGEST_QUOTE:
-            at.quote = -1
-        yield at.quote
-
-
-def _mentions(
-    sentence: Tokens, offset: int, number: int, lexicon: Lexicon, place: Place
-) -> Iterator[Mention]:
-    names = _names(sentence, lexicon)
-    taken: set[int] = set()
-    for token in sentence:
-        form = token.text.lower()
-        if _is_pronoun(token):
-            yield _pronoun(token, form, offset, number, place)
-        elif token.i in names:
-            start, stop = names[token.i]
-            name = _name(token.doc, start, stop, sentence.start, offset, number, lexicon, place)
-            if name is not None and token.i not in taken:
-                yield name
-            taken.update(range(start, stop))
-        elif _may_be_noun(token) and not _inside_name(token, names, lexicon):
-            noun = _noun(token, sentence.start, offset, number, lexicon, place)
-            if noun is not None:
-                yield noun
-            elif _may_be_name(token, lexicon):
-                yield from _other_name(token, sentence, names, offset, number, lexicon, place)
-
-
-def _names(sentence: Tokens, lexicon: Lexicon) -> dict[int, tuple[int, int]]:
-    """Range of the name that each token of a name is in: those of the parser, and first names in lower case."""
-    names: dict[int, tuple[int, int]] = {}
-    for entity in sentence.ents:
-        if entity.label_ == "PERSON" and not _is_noun(entity, lexicon):
-            names |= dict(_parts(entity))
-    for token in sentence:
-        if token.i not in names and lexicon.is_uncapitalised_name(token.text):
-            start = token.i
-            if start > sentence.start and lexicon.is_uncapitalised_name(token.nbor(-1).text):
-                start = names[start - 1][0]
-            names |= dict.fromkeys(range(start, token.i + 1), (start, token.i + 1))
-    return names
-
-
-def _may_be_noun(token: Token) -> bool:
-    """True for nouns, and for indefinite pronouns and adjectives in place of one."""
-    form = token.text.lower()
-    if form in ADJECTIVES:
-        return any(child.text.lower() == "the" for child in token.lefts)
-    return token.pos_ in ("NOUN", "PROPN") or form in INDEFINITE
-
-
-def _may_be_name(token: Token, lexicon: Lexicon) -> bool:
-    """True for the head of a proper noun, and for a capitalised first name that the parser takes for a noun."""
-    if token.pos_ == "PROPN":
-        return token.dep_ not in ("flat", "compound") or _follows_title(token)
-    return token.text.istitle() and token.text.lower() in lexicon.common and not token.is_sent_start
-
-
-def _is_pronoun(token: Token) -> bool:
-    """True for a form of he, she, they or of a neopronoun, which parsers often take for a noun or a name."""
-    if token.text in _ALSO_NAMES:
-        return token.pos_ == "PRON"
-    return token.text.lower() in GENDER_BY_FORM
-
-
-def _parts(entity: Tokens) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Each token of a name and the range of the name; "Omar nor Fatima" are two."""
-    start = entity.start
-    for token in (*entity, None):
-        if token is None or token.text.lower() in ("and", "or", "nor", "&"):
-            stop = entity.end if token is None else token.i
-            yield from ((i, (start, stop)) for i in range(start, stop))
-            start = stop + 1
-
-
-def _is_noun(entity: Tokens, lexicon: Lexicon) -> bool:
-    """True for a noun at the beginning of a sentence that the parser takes for a name: "Reporters"."""
-    word = entity[0].text.lower()
-    if word in INDEFINITE:
-        return True
-    if entity.text.islower() and word not in lexicon.common:
-        return True
-    is_described = any(child.dep_ in ("det", "nmod:poss") for child in entity.root.lefts)  # "HIS DEPUTY"
-    is_only = len(entity) == 1 and word not in TITLES and (is_described or word not in lexicon.names)
-    return is_only and lexicon.is_person(word.removesuffix("s"))
-
-
-def _pronoun(token: Token, form: str, offset: int, number: int, place: Place) -> Mention:
-    mention = _mention(token, token.i, token.i + 1, Kind.PRONOUN, offset, number, place)
-    mention.sign = _SIGN[GENDER_BY_FORM[form]]
-    mention.reflexive = form.endswith(("self", "selves"))
-    if form == "her" and token.dep_ == "obj":
-        later = (other for other in token.head.children if token.i < other.i <= token.i + 3)
-        if any(other.dep_ in ("obj", "nsubj") for other in later):
-            mention.role = Role.POSSESSIVE  # "She did her utmost" with two objects is a parser's error
-    return mention
-
-
-def _other_name(
-    token: Token,
-    sentence: Tokens,
-    names: dict[int, tuple[int, int]],
-    offset: int,
-    number: int,
-    lexicon: Lexicon,
-    place: Place,
-) -> Iterator[Mention]:
-    """A proper noun that the parser does not take for a person, which may be one all the same."""
-    start, stop = token.i, token.i + 1
-    while start > sentence.start and sentence.doc[start - 1].pos_ == "PROPN" and start - 1 not in names:
-        start -= 1
-    while stop < sentence.end and sentence.doc[stop].pos_ == "PROPN" and stop not in names:
-        stop += 1
-    name = _name(sentence.doc, start, stop, sentence.start, offset, number, lexicon, place)
-    if name is not None and name.text[0].isupper():
-        is_known = name.sign or any(word in lexicon.names for word in name.words[:1])
-        name.personhood = 0.7 if is_known else 0.3
-        yield name
-
-
-def _describes(token: Token, lexicon: Lexicon) -> bool:
-    """True for a title or a noun for people, which belongs to the name after it: "my aunt Reese"."""
-    if token.text.lower().rstrip(".") in TITLES:
-        return True
-    return token.pos_ == "NOUN" and token.tag_ == "NN" and lexicon.person_share(token.lemma_.lower()) > 0.5
-
-
-def _inside_name(token: Token, names: dict[int, tuple[int, int]], lexicon: Lexicon) -> bool:
-    """True for a title or description before a name, "Miss" of "Miss Taylor"."""
-    if _describes(token, lexicon) and token.i + 1 < len(token.doc):
-        after = token.doc[token.i + 1]
-        if names.get(after.i, (after.i,))[0] == after.i and (after.i in names or after.pos_ == "PROPN"):
-            return True
-    role = role_of(token.dep_.lower())
-    if role is not Role.NAME or _follows_title(token):
-        return False
-    return token.head.i in names or token.head.pos_ in ("NOUN", "PROPN")
-
-
-def _follows_title(token: Token) -> bool:
-    """True for the second word of "Lady Ashdown", which the parser may take for a part of a name "Lady"."""
-    return token.i > 0 and token.nbor(-1).text.lower().rstrip(".") in TITLES
-
-
-def _is_first_name(token: Token, lexicon: Lexicon) -> bool:
-    """True for a first name before a name that the parser does not take for a part of it: "Meiling" Zhang."""
-    form = token.text.lower()
-    return token.text.istitle() and token.ent_type_ == "" and form in lexicon.common and form not in TITLES
-
-
-def _name(
-    doc: Doc, start: int, stop: int, first: int, offset: int, number: int, lexicon: Lexicon, place: Place
-) -> Mention | None:
-    while start > first and _is_first_name(doc[start - 1], lexicon):
-        start -= 1
-    while stop > start and (doc[stop - 1].text.lower() in _NOT_LAST or doc[stop - 1].pos_ == "PUNCT"):
-        stop -= 1
-    while start < stop and (doc[start].text.lower() in _NOT_FIRST or doc[start].pos_ in _NO_NAME_BEGINS):
-        start += 1
-    begin = start
-    sign = 0
-    while start < stop - 1:
-        title = doc[start].text.lower().rstrip(".")
-        if title not in TITLES and not (
-            title in BEFORE_TITLES and doc[start + 1].text.lower().rstrip(".") in TITLES
-        ):
-            break
-        sign = lexicon.noun_gender(title) or sign
-        start += 1
-    if start >= stop or not any(token.text[0].isalpha() for token in doc[start:stop]):
-        return None
-    alone = doc[start].text.lower().rstrip(".") if stop - start == 1 else ""
-    is_pair = doc[stop : stop + 1].text.lower() in ("and", "&")  # "Mr. and Mrs. Smith"
-    if alone in NO_NAMES or (alone in ADDRESSES and not is_pair):
-        return None
-    if (start > first and _describes(doc[start - 1], lexicon)) or _follows_title(doc[start]):
-        begin = min(begin, start - 1)
-        sign = sign or lexicon.noun_gender(doc[start - 1].text.lower().rstrip("."))
-    if begin < start and begin > first and doc[begin - 1].text.lower() in BEFORE_TITLES:
-        begin -= 1  # "Prime Minister"
-    article = begin > first and doc[begin - 1].text.lower() == "the"
-    if begin < start and begin > first and doc[begin - 1].dep_ in ("det", "nmod:poss"):
-        begin -= 1
-    head = next((t for t in doc[start:stop] if not start <= t.head.i < stop or t.head is t), doc[start])
-    mention = _mention(head, start, stop, Kind.NAME, offset, number, place)
-    mention.words = distinctive_tokens(doc[start:stop].text)
-    if alone in TITLES and is_pair:
-        sign = lexicon.noun_gender(alone)
-        mention.words = distinctive_tokens(doc[stop + 2 : stop + 3].text)
-    mention.sign = sign
-    title = doc[start - 1].text.lower().rstrip(".") if begin < start else ""
-    if len(mention.words) > 1 or title not in OF_SURNAMES:
-        mention.odds = lexicon.name_gender(mention.words)
-    possessive = next((one for one in doc[start:stop].root.lefts if one.dep_ == "nmod:poss"), None)
-    mention.possessor = possessive.i + offset if possessive is not None else -1
-    mention.plural = article and doc[stop - 1].text.lower().endswith("s")
-    mention.display = place(Span(doc[begin].idx, doc[stop - 1].idx + len(doc[stop - 1])))
-    return mention
-
-
-def _noun(
-    token: Token, first: int, offset: int, number: int, lexicon: Lexicon, place: Place
-) -> Mention | None:
-    lemma = token.text.lower() if token.text.lower() in INDEFINITE | ADJECTIVES else token.lemma_.lower()
-    if token.pos_ == "PROPN":
-        if not lexicon.is_person(lemma.removesuffix("s")):
-            return None
-        if token.i == first:
-            lemma = lemma.removesuffix("s")  # a noun in capitals at the beginning of a sentence
-    share = lexicon.person_share(lemma)
-    if share < MIN_PERSON_SHARE or (role_of(token.dep_.lower()) is Role.NAME and token.pos_ == "NOUN"):
-        return None
-    inside = [child for child in token.lefts if child.dep_.lower() in _IN_NOUN_PHRASE]
-    start = min([token.i, *(child.left_edge.i for child in inside if child.dep_.lower() != "case")])
-    stop = token.i + 1
-    if token.doc[stop : stop + 4].text == "-in-law":
-        stop, lemma = stop + 4, f"{lemma}-in-law"
-    mention = _mention(token, max(start, first), stop, Kind.NOUN, offset, number, place)
-    mention.lemma, mention.personhood = lemma, share
-    mention.sign = lexicon.noun_gender(lemma) or lexicon.noun_gender(token.text.lower())
-    mention.plural = token.tag_ in ("NNS", "NNPS") or lemma + "s" == token.text.lower()
-    for child in inside:
-        role, word = role_of(child.dep_.lower()), child.text.lower()
-        if role is Role.POSSESSIVE:
-            mention.determiner, mention.possessor = Determiner.POSSESSIVE, child.i + offset
-        elif word in ("the",):
-            mention.determiner = Determiner.DEFINITE
-        elif word in ("this", "that", "these", "those"):
-            mention.determiner = Determiner.DEMONSTRATIVE
-        elif word in ("a", "an", "some", "any", "every", "each", "no", "another") or child.dep_ == "nummod":
-            mention.determiner = Determiner.INDEFINITE
-        if role is not Role.POSSESSIVE:
-            mention.sign = mention.sign or lexicon.noun_gender(child.text.lower())
-    return mention
-
-
-def _mention(
-    head: Token, start: int, stop: int, kind: Kind, offset: int, number: int, place: Place
-) -> Mention:
-    doc, role = head.doc, role_of(head.dep_.lower())
-    top = head
-    while role_of(top.dep_.lower()) in _TRANSPARENT and top.head.i != top.i:
-        top = top.head
-    span = place(Span(doc[start].idx, doc[stop - 1].idx + len(doc[stop - 1])))
-    governor = top.head
-    function = role_of(top.dep_.lower())
-    predicate_of = -1
-    if any(child.dep_ == "cop" for child in head.children):
-        subject = next((c for c in head.children if role_of(c.dep_.lower()) is Role.SUBJECT), None)
-        predicate_of = subject.i + offset if subject is not None else -1
-    return Mention(
-        span,
-        start + offset,
-        stop + offset,
-        head.i + offset,
-        kind,
-        doc[start:stop].text,
-        number,
-        function,
-        governor.i + offset if governor.i != top.i else -1,
-        speaks=function is Role.SUBJECT and governor.lemma_.lower() in _SPEECH,
-        clause=_clause(governor).i + offset,
-        vocative=role_of(head.dep_.lower()) is Role.OTHER and head.dep_ in ("vocative", "discourse"),
-        apposition=head.head.i + offset if role is Role.APPOSITION else -1,
-        predicate_of=predicate_of,
-        display=span,
-    )
-
-
-def _has_subject(token: Token) -> bool:
-    return any(role_of(child.dep_.lower()) is Role.SUBJECT for child in token.children)
-
-
-def _clause(token: Token) -> Token:
-    """The verb that has the subject of a token's verb: "kissed" for "hat" in "She kissed him and took her hat"."""
-    verb = token
-    while verb.pos_ not in ("VERB", "AUX") and verb.head.i != verb.i and not _has_subject(verb):
-        verb = verb.head
-    while verb.dep_ in ("conj", "xcomp") and verb.head.i != verb.i and not _has_subject(verb):
-        above = verb.head
-        if verb.dep_ == "xcomp" and any(role_of(child.dep_.lower()) in _OBJECTS for child in above.children):
-            break  # its subject is the object of the verb above: "He asked her to leave"
-        verb = above
-    return verb
+"""Maps characters of a part of a document to those of the document."""

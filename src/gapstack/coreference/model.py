@@ -1,4 +1,4 @@
-"""The trained model of running text, and its files: three boosters and a lexicon."""
+"""The trained model of running text, and its files: three boosters, the scorer of pairs, and a lexicon."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from gapstack.coreference.antecedents import antecedents
 from gapstack.coreference.entities import Context, Entity, Features
 from gapstack.coreference.lexicon import Lexicon
 from gapstack.coreference.mentions import Kind, Mention
+from gapstack.coreference.pairs import PairScorer
 from gapstack.coreference.ranking import choose, matrix
 from gapstack.coreference.reader import read
 from gapstack.errors import DataNotFoundError
@@ -50,16 +51,17 @@ class Link:
 
     pronoun: Mention
     choices: Sequence[Choice]
-    nobody: float = 1.0
+    nobody: float = _MOST
 
 
 @dataclass(frozen=True)
 class CoreferenceModel:
-    """Boosters for the links of pronouns, for those of names and nouns, and for antecedents; and the lexicon."""
+    """Boosters for links of pronouns, for those of names and nouns, and for antecedents; scorer of pairs; lexicon."""
 
     pronouns: lightgbm.Booster
     nouns: lightgbm.Booster
     antecedents: lightgbm.Booster
+    pairs: PairScorer
     lexicon: Lexicon
     identity: str = ""
 
@@ -73,17 +75,26 @@ class CoreferenceModel:
         pronouns, nouns, shown = (
             restore_booster(read_bytes(folder / f"{name}.txt").decode()) for name in _BOOSTERS
         )
-        return cls(pronouns, nouns, shown, Lexicon.load(folder), tree_digest(folder, (".md",)))
+        return cls(
+            pronouns,
+            nouns,
+            shown,
+            PairScorer.load(folder),
+            Lexicon.load(folder),
+            tree_digest(folder, (".md",)),
+        )
 
     def save(self, folder: Path) -> None:
         """Write the files into an existing folder."""
         for name in _BOOSTERS:
             write_text(folder / f"{name}.txt", getattr(self, name).model_to_string())
+        self.pairs.save(folder)
+        self.pairs.encoder.save(folder)
         self.lexicon.save(folder)
 
     def link(self, units: Iterable[Sequence[Mention]], context: Context) -> Iterator[list[Link]]:
         """Link the mentions of each unit, and yield those of its pronouns in the order of the text."""
-        for unit in units:
+        for unit in self.pairs.judge_all(units):
             links: list[Link] = []
 
             def decide(mention: Mention, entities: Sequence[Entity], features: Features) -> int:

@@ -24,7 +24,7 @@ TREES: dict[str, Any] = {
     "feature_fraction": 0.7,
     "bagging_fraction": 0.8,
     "bagging_freq": 1,
-    "lambda_l2": 5.0,
+    "lambda_l2": 100.0,
     "verbosity": -1,
     "deterministic": True,
     "force_row_wise": True,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from gapstack.coreference.entities import (
+    PLURAL,
     Context,
     Entity,
     Features,
@@ -31,7 +32,8 @@ _KNOWN = 1.8
 """Log-odds of a gender that count as known."""
 _NEAR = 2  # sentences
 _LESS_PROBABLE = 2.0, 4.0
-"""What the log-odds of nobody, and of a person of the other gender, lose where the gender of somebody near is known."""
+"""What the log-odds of nobody, and of a person of the other gender, lose where the gender of somebody near is known.
+"""
 _DISTANCE = 80  # sentences back to the last mention of a pronoun's entity
 
 
@@ -62,16 +64,28 @@ def read(unit: Sequence[Mention], context: Context, decide: Decide) -> None:
                 context.speakers[mention.quote] = speaker
         if len(mention.words) == 1 and mention.words[0] in context.surnames:
             mention.odds = 0.0  # a surname, even if it is a first name too
+        if mention.kind is Kind.PRONOUN:
+            context.expect(mention)
         entities = candidates(mention, context)
         features = (pronoun_features if mention.kind is Kind.PRONOUN else noun_features)(
             mention, entities, context
         )
-        if mention.kind is Kind.PRONOUN and mention.sign:
-            _weigh_gender(mention, entities, features)
+        if mention.kind is Kind.PRONOUN:
+            (_weigh_gender if mention.sign else _weigh_number)(mention, entities, features)
         choice = _certain(mention, entities, context)
         if choice is None:
             choice = decide(mention, entities, features)
         context.link(mention, entities[choice] if choice < len(entities) else None)
+
+
+def _weigh_number(mention: Mention, entities: Sequence[Entity], features: Features) -> None:
+    """Make a person less probable for they who was just named together with others."""
+    last = [one.last for one in entities if one.plural and mention.sentence - one.last.sentence <= 1]
+    together = {word for one in last if "+" in one.lemma for word in one.lemma.split("+")}
+    if mention.text.lower() in PLURAL:
+        for one, row in zip(entities, features, strict=False):
+            if not one.pronouns[1] and not together.isdisjoint(one.longest):
+                row[OFFSET] -= _LESS_PROBABLE[0]
 
 
 def _certain(mention: Mention, entities: Sequence[Entity], context: Context) -> int | None:
@@ -108,6 +122,7 @@ def candidates(mention: Mention, context: Context) -> list[Entity]:
         and _is_near(mention, entity)
         and not disagrees(mention, entity)
         and not excluded(mention, entity, context)
+        and not _is_addressed(mention, entity)
     ]
     if mention.reflexive:
         bound = [one for one in entities if any(are_coarguments(mention, m) for m in one.mentions[-4:])]
@@ -131,6 +146,13 @@ def _weigh_gender(mention: Mention, entities: Sequence[Entity], features: Featur
 def _is_called(mention: Mention, entity: Entity) -> bool:
     """True if an entity has a word of the mention's name, or its noun."""
     return mention.lemma in entity.lemmas or name_match(mention.words, entity) > 0
+
+
+def _is_addressed(mention: Mention, entity: Entity) -> bool:
+    """True for a pronoun and a person who is only spoken to where it is: "Dear Ann"."""
+    return mention.kind is Kind.PRONOUN and all(
+        one.vocative and one.quote == mention.quote for one in entity.mentions
+    )
 
 
 def _is_near(mention: Mention, entity: Entity) -> bool:
