@@ -53,7 +53,9 @@ class _Note(ProgressColumn):
 class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        shown = "" if speed is None else f"{speed:,.1f}/s" if speed >= 1 else f"{60 * speed:.1f}/min"
+        shown = ""
+        if speed is not None:
+            shown = f"{speed:,.{0 if speed >= 100 else 1}f}/s" if speed >= 1 else f"{60 * speed:.1f}/min"
         return Text(shown, style="progress.data.speed")
 
 
@@ -75,7 +77,7 @@ def progress(title: str, total: float) -> Iterator[Ticker]:
     """Show a bar for ``total`` units while the block runs, on a terminal, or a notebook that has ipywidgets."""
     title = printable(title)
     in_notebook = console.is_jupyter and find_spec("ipywidgets") is not None
-    if console.quiet or not (console.is_terminal or in_notebook):
+    if not total or console.quiet or not (console.is_terminal or in_notebook):
         yield Ticker(None, None)
         return
     if _shown:

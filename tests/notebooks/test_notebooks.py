@@ -1,6 +1,8 @@
 """Notebooks run from top to bottom and are committed with the outputs of such a run."""
 
+import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import nbformat

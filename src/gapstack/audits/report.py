@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isnan
+from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
@@ -85,6 +86,12 @@ class Audit:
     def report(self, *, details: bool = False) -> Report:
         """Return verdict, tables, model card and plots; ``details`` adds slices and occupations."""
         return report(self, details=details)
+
+    def write_page(self, path: str | Path) -> None:
+        """Write a self-contained web page with tables, figures, flips and the model card."""
+        from gapstack.audits.page import write_page
+
+        write_page(self, Path(path))
 
     def __repr__(self) -> str:
         """At most ten lines: what was audited, the verdict on each system, and what was not covered."""

@@ -57,6 +57,11 @@ class Scatter:
     diagonal: bool = False
     horizon: float | None = None
 
+    def _repr_svg_(self) -> str:
+        from gapstack.audits.plots import regression_svg
+
+        return regression_svg(self)
+
 
 @dataclass(frozen=True)
 class Headline:

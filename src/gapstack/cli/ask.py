@@ -68,17 +68,17 @@ def ask_command(
     Candidates are the people whom the text names or describes ("the old man"), anywhere in it.
     """
     common.spare_imports(model, parser)  # before what follows imports them
-    from gapstack.anytext.text_resolver import create_resolver
-    from gapstack.cli.answers import show
-
     text, more = (words[0], words[1:]) if words else (None, [])
     # click gives an option one value: further names arrive as further arguments
     if more and not names:
         raise DataError(
             f"there are {len(more) + 1} texts", expected="one", remedy="Put it into quotation marks"
         )
-    options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more], "url": url}
     texts = _prompted() if text is None else _texts(text)
+    from gapstack.anytext.text_resolver import create_resolver
+    from gapstack.cli.answers import show
+
+    options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more], "url": url}
     resolver = create_resolver(model, parser)
     for one in texts:
         try:
@@ -160,7 +160,7 @@ def demo_command(
         _refuse_long(text)
         return resolver.ask(text)
 
-    server = DemoServer(ask, model or "the model that comes with gapstack", port)
+    server = DemoServer(ask, model or "default, the model that comes with gapstack", port)
     with suppress(KeyboardInterrupt), server:
         common.log_note("Ctrl-C ends it")
         print(server.address, flush=True)

@@ -48,6 +48,8 @@ from gapstack.types import Bools, Floats, Labels, Rows, Strings
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gapstack.display.report import Report
+
 _log = logging.getLogger(__name__)
 
 RANKED = 100
@@ -165,6 +167,18 @@ class Comparison:
             outcome = ("better" if better else "worse") if difference.p <= 0.05 else "not significant"
             verdicts.append(Verdict(metric, difference, outcome))
         return verdicts
+
+    def report(self, *, full: bool = True) -> Report:
+        """Return all tables and the verdict, or the scores and the verdict unless ``full``."""
+        from gapstack.comparison.tables import report
+
+        return report(self, full=full)
+
+    def write_page(self, path: str | Path) -> None:
+        """Write a self-contained web page with plots and all examples."""
+        from gapstack.comparison.page import write_page
+
+        write_page(self, Path(path))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each system: metrics and 95% intervals (``logloss``, ``logloss_low``)."""

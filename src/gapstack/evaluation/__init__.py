@@ -6,6 +6,7 @@ intervals and p-values of metrics; :func:`clustered` resamples any score. :data:
 :mod:`~gapstack.evaluation.contribution` and :mod:`~gapstack.evaluation.diagnostics`.
 """
 
+from gapstack.evaluation.diagnostics import reliability
 from gapstack.evaluation.files import read_predictions, score_file, submit_check
 from gapstack.evaluation.metrics import (
     METRICS,
@@ -62,6 +63,7 @@ __all__ = [
     "metrics_in",
     "paired",
     "read_predictions",
+    "reliability",
     "score",
     "score_decisions",
     "score_file",

@@ -153,11 +153,14 @@ def _class_name(entry: Entry) -> str:
     return str(entry.target).rpartition(":")[2]
 
 
-__getattr__ = lazy(__name__, {_class_name(entry): entry.target for entry in _OURS.values()})
+_CLASSES = {"Member": "gapstack.members.member:Member"} | {
+    _class_name(entry): entry.target for entry in _OURS.values()
+}
+__getattr__ = lazy(__name__, _CLASSES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *map(_class_name, _OURS.values())})
+    return sorted({*globals(), *_CLASSES})
 
 
 def create(name: str, **settings: Any) -> Member:

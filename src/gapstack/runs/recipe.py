@@ -81,7 +81,7 @@ class Recipe:
                 raise RecipeError(f"{where}{problem}")
 
     @classmethod
-    def parse(cls, table: Mapping[str, Any], where: str) -> Self:
+    def parse(cls, table: Mapping[str, Any], where: str = "recipe") -> Self:
         """Create a recipe from a parsed TOML document, which errors call ``where``; raises as the class does."""
         table = _complete(table, where)
         _check(table, where)
