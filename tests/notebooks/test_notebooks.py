@@ -56,6 +56,16 @@ def test_outputs_tell_nothing_of_a_machine(path):
     assert "Traceback" not in source
 
 
+def test_names_are_public(path):
+    """From the package itself or from a package in it that lists them, never from a module within."""
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    for node in ast.walk(ast.parse("\n".join(cells))):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("gapstack"):
+            assert node.module.count(".") <= 1, node.module
+            package = import_module(node.module)
+            assert {alias.name for alias in node.names} <= {*getattr(package, "__all__", dir(package))}
+
+
 @pytest.mark.documents
 def test_a_fresh_run_gives_the_committed_outputs(path):
     if path.stem == "audit" and sources.find("winogender") is None:
