@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
+from pkgutil import resolve_name
 from textwrap import shorten
 from typing import Any
 
@@ -89,9 +90,7 @@ class Audit:
 
     def write_page(self, path: str | Path) -> None:
         """Write a self-contained web page with tables, figures, flips and the model card."""
-        from gapstack.audits.page import write_page
-
-        write_page(self, Path(path))
+        resolve_name("gapstack.audits.page:write_page")(self, Path(path))
 
     def __repr__(self) -> str:
         """At most ten lines: what was audited, the verdict on each system, and what was not covered."""

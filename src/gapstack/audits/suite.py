@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -58,9 +59,7 @@ class Scatter:
     horizon: float | None = None
 
     def _repr_svg_(self) -> str:
-        from gapstack.audits.plots import regression_svg
-
-        return regression_svg(self)
+        return str(resolve_name("gapstack.audits.plots:regression_svg")(self))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -170,15 +171,12 @@ class Comparison:
 
     def report(self, *, full: bool = True) -> Report:
         """Return all tables and the verdict, or the scores and the verdict unless ``full``."""
-        from gapstack.comparison.tables import report
-
-        return report(self, full=full)
+        made: Report = resolve_name("gapstack.comparison.tables:report")(self, full=full)
+        return made
 
     def write_page(self, path: str | Path) -> None:
         """Write a self-contained web page with plots and all examples."""
-        from gapstack.comparison.page import write_page
-
-        write_page(self, Path(path))
+        resolve_name("gapstack.comparison.page:write_page")(self, Path(path))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each system: metrics and 95% intervals (``logloss``, ``logloss_low``)."""
