@@ -69,6 +69,7 @@ def test_rows_that_the_model_has_learned_from_are_warned_of(sample_train, tmp_pa
 
 
 def test_other_resolvers_need_a_model(tmp_path):
+    pytest.importorskip("fastcoref", reason="the extra 'fastcoref' is not installed")
     rows = Corpus([Example.from_text(TEXT, "she", "Kate", "Mary")])
     with pytest.raises(DataNotFoundError, match="model="):
         resolve(ADAPTERS["fastcoref"], None, rows, tmp_path / "out.jsonl")
