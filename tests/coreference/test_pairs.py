@@ -134,3 +134,10 @@ def test_pronouns_are_compared_with_names_later_in_their_sentence():
     assert compared(mentions, 1) == [0]
     mentions[3].sentence = 0
     assert compared(mentions, 2) == [0, 1, 3]
+
+
+def test_vectors_do_not_depend_on_the_gender_of_pronouns(scorer):
+    text = "The nurse called the boss because he said that she was late."
+    other = "The nurse called the boss because she said that he was late."
+    spans = [Span(0, 9), Span(17, 25)]
+    assert scorer.vectors(text, spans, here) == pytest.approx(scorer.vectors(other, spans, here), abs=1e-4)

@@ -2,8 +2,9 @@
 
 MiniLM's first layers and two fine-tuned ones give each mention a vector; a small network compares the vectors of two.
 It is a mention-ranking model (Lee et al. 2017, without its detection of mentions), and its segments are encoded alone
-(Joshi et al. 2019). Everything is computed by numpy, so that torch need not be imported; the model's folder has its own
-copy of MiniLM's first layers, with word embeddings of 8 bits.
+(Joshi et al. 2019). Vectors are averaged with those of the text with the other gender's pronouns, so that MiniLM cannot
+link an occupation by stereotype; the boosters know the gender. Everything is computed by numpy, so that torch need not
+be imported; the model's folder has its own copy of MiniLM's first layers, with word embeddings of 8 bits.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ _LEAST_LINK = 0.002
 _PEOPLE = 20
 """Names and nouns of which the probability is kept."""
 _CLS, _SEP = 101, 102
+_OTHER_GENDER = {
+    **{"he": "she", "she": "he", "him": "her", "her": "his", "his": "her", "hers": "his"},
+    **{"himself": "herself", "herself": "himself"},
+}
 _EMBEDDINGS = {"word": "word_embeddings", "position": "position_embeddings", "type": "token_type_embeddings"}
 _PARTS = {
     "o": "attention.output.dense",
@@ -96,16 +101,26 @@ class FrozenLayers:
         tokenizer.no_truncation()
         return tokenizer
 
-    def states(self, text: str, spans: Sequence[Span], place: Place) -> tuple[list[Floats32], Ints]:
+    @cached_property
+    def other_gender(self) -> dict[int, int]:
+        """Word pieces of pronouns, and those of the other gender's."""
+        piece = self.tokenizer.token_to_id
+        return {piece(one): piece(other) for one, other in _OTHER_GENDER.items()}
+
+    def states(
+        self, text: str, spans: Sequence[Span], place: Place, swapped: bool = False
+    ) -> tuple[list[Floats32], Ints]:
         """States (n + 2, w) of each segment, and the first and last piece (k, 2) of mentions.
 
-        ``place`` maps characters of the text to those of the document that it is a part of, in which ``spans`` are.
+        ``place`` maps characters of the text to those of the document that it is a part of, in which ``spans`` are;
+        ``swapped`` reads the other gender's pronouns.
         """
         encoded = self.tokenizer.encode(text, add_special_tokens=False)
         starts = [place(Span(start, start + 1)).start for start, _ in encoded.offsets]
         ends = [(span.start, span.end - 1) for span in spans]
         places = [[max(bisect_right(starts, at) - 1, 0) for at in pair] for pair in ends]
-        segments = [self._segment(ids) for ids in _segments(encoded.ids)]
+        pieces = [self.other_gender.get(one, one) for one in encoded.ids] if swapped else encoded.ids
+        segments = [self._segment(ids) for ids in _segments(pieces)]
         return segments, np.array(places, dtype=int).reshape(-1, 2)
 
     def _segment(self, ids: Sequence[int]) -> Floats32:
@@ -135,11 +150,12 @@ class PairScorer:
 
     def vectors(self, text: str, spans: Sequence[Span], place: Place) -> Floats32:
         """Vectors (k, h) of mentions by their characters in a document; see :meth:`FrozenLayers.states`."""
-        segments, places = self.encoder.states(text, spans, place)
-        if not segments or not len(spans):
-            return np.zeros((len(spans), len(self.weights["v.bias"])), dtype=np.float32)
-        states = [_layers(self.weights, TUNED, segment)[1:-1] for segment in segments]
-        return self._linear("v", np.concatenate(states)[places].reshape(len(spans), -1))
+        found: Floats32 = np.zeros((len(spans), len(self.weights["v.bias"])), dtype=np.float32)
+        for swapped in (False, True) if text.strip() and len(spans) else ():
+            segments, places = self.encoder.states(text, spans, place, swapped)
+            states = [_layers(self.weights, TUNED, segment)[1:-1] for segment in segments]
+            found += self._linear("v", np.concatenate(states)[places].reshape(len(spans), -1)) / 2
+        return found
 
     def _linear(self, name: str, x: Floats32) -> Floats32:
         result: Floats32 = x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
