@@ -104,8 +104,8 @@ class FrozenLayers:
     @cached_property
     def other_gender(self) -> dict[int, int]:
         """Word pieces of pronouns, and those of the other gender's."""
-        piece = self.tokenizer.token_to_id
-        return {piece(one): piece(other) for one, other in _OTHER_GENDER.items()}
+        pieces = self.tokenizer.get_vocab()
+        return {pieces[one]: pieces[other] for one, other in _OTHER_GENDER.items()}
 
     def states(
         self, text: str, spans: Sequence[Span], place: Place, swapped: bool = False
