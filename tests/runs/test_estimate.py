@@ -24,8 +24,12 @@ def _no_large_encoders(monkeypatch, tmp_path):
 def test_every_recipe_is_planned_without_its_encoders(name):
     recipe = Recipe.load(name)
     plan = plan_run(recipe, "sample")
-    for part, member in zip(recipe.members, plan.members, strict=True):
-        assert member.label == part.label
+    planned = {member.label: member for member in plan.members}
+    for part in recipe.members:
+        if part.name == "resolver" and part.label not in planned:
+            assert any(part.label in line for line in plan.missing)  # its extra or clusters are not there
+            continue
+        member = planned[part.label]
         if Path(str(part.settings.get("encoder"))).name in KNOWN:
             assert member.seconds > 0
             assert any(part.settings["encoder"] in line for line in plan.missing)
