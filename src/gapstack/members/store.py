@@ -28,7 +28,7 @@ from gapstack.data.teacher import teacher_files
 from gapstack.data.word_lists import lists_key
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.static_vectors import vectors_key
-from gapstack.errors import DamageError, DataError, DataNotFoundError, MismatchError, Place
+from gapstack.errors import DamageError, DataError, MismatchError, Place
 from gapstack.features.blocks import needs_parses
 from gapstack.files import (
     atomic_folder,
@@ -58,7 +58,7 @@ Identity = dict[str, str]
 SOFT = frozenset({"precision", "package", "source"})
 """Differences that do not prevent the use of a stored result."""
 _TRAINING_ONLY = frozenset({"teacher", "extra", "texts"})
-_MISSING = "missing"
+_NOT_READ = "not read"
 
 
 def _encoder(name: str | None) -> str:
@@ -129,18 +129,13 @@ _RECORDED_AS = {"debias": "word lists", "blocks": "parser"}
 def inputs_of(member: Any, *, fitted: bool = False) -> Identity:
     """Digests of what a member and its parts read now, given their settings, and the precision of an encoder.
 
-    ``fitted``: data that only training reads may be missing. Raises DataNotFoundError if anything else is.
+    ``fitted``: data that only training reads does not count. Raises DataNotFoundError if anything is missing.
     """
     found: Identity = {}
     read = member.reads()
     for setting, resolve in READS.items():
         if read.get(setting, False) is not False:
-            try:
-                value = resolve(read[setting])
-            except DataNotFoundError:
-                if not (fitted and setting in _TRAINING_ONLY):
-                    raise
-                value = _MISSING
+            value = _NOT_READ if fitted and setting in _TRAINING_ONLY else resolve(read[setting])
             if value:
                 found[_RECORDED_AS.get(setting, setting)] = value
     if "encoder" in found:
@@ -200,10 +195,10 @@ def refuse_changed(what: str, record: Mapping[str, Any], now: Mapping[str, str])
     """Raise MismatchError if data, settings or inputs differ between a stored record and this process.
 
     ``record`` has ``identity`` and ``versions``. Logs one warning if only precision, versions or source differ. Data
-    that only training read may be missing.
+    that only training reads may have changed: what was fitted is stored.
     """
     before = record["identity"]
-    differing = [key for key in changes(before, now) if _MISSING not in (before.get(key), now.get(key))]
+    differing = [key for key in changes(before, now) if _NOT_READ not in (before.get(key), now.get(key))]
     hard = [key for key in differing if key.rpartition(".")[2] not in SOFT]
     if hard:
         found = ", ".join(f"{key} changed (was {before.get(key)}, now {now.get(key)})" for key in hard)
