@@ -189,9 +189,9 @@ class Library:
 
     def add(self, text: str, spans: Sequence[Span], place: Place) -> np.ndarray:
         """Add a text, and return the first and last piece (k, 2) of mentions, counted over the library."""
-        segments, places = self._encoder.states(text, spans, place)
+        pieces, places = self._encoder.pieces(text, spans, place)
         first = self._starts[-1]
-        for states in segments:
+        for states in self._encoder.states(pieces):
             self._states.append(states.astype(np.float16))
             self._starts.append(self._starts[-1] + len(states) - 2)
         return places + first

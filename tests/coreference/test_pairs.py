@@ -73,7 +73,8 @@ def test_states_are_those_of_transformers(frozen):
         expected = model(**tokenizer(TEXT, return_tensors="pt"), output_hidden_states=True).hidden_states[
             FROZEN
         ]
-    (states,), places = frozen.states(TEXT, SPANS, here)
+    word_pieces, places = frozen.pieces(TEXT, SPANS, here)
+    (states,) = frozen.states(word_pieces)
     assert states == pytest.approx(expected[0].numpy(), abs=1e-4)
     pieces = tokenizer.tokenize(TEXT)
     assert [pieces[last] for _, last in places] == ["smith", "peter", "she", "him"]
@@ -88,7 +89,8 @@ def test_stored_layers_and_weights_give_nearly_the_same_vectors(frozen, scorer, 
 
 
 def test_long_texts_are_cut_into_segments(frozen):
-    segments, places = frozen.states(TEXT * 40, [Span(len(TEXT) * 39, len(TEXT) * 39 + 4)], here)
+    pieces, places = frozen.pieces(TEXT * 40, [Span(len(TEXT) * 39, len(TEXT) * 39 + 4)], here)
+    segments = frozen.states(pieces)
     assert len(segments) > 1
     assert places.max() < sum(len(one) - 2 for one in segments)
 

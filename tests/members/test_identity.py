@@ -112,7 +112,7 @@ def test_other_data_settings_or_inputs_are_refused():
         with pytest.raises(MismatchError, match=key):
             refuse_changed("a run", {"identity": {key: "x 1"}, "versions": versions()}, {key: "x 2"})
     refuse_changed("a run", {"identity": {"encoder": "here 1"}}, {"encoder": "there 1"})
-    refuse_changed("a run", {"identity": {"teacher": "x 1"}}, {"teacher": "not read"})
+    refuse_changed("a run", {"identity": {"teacher": "x 1"}}, {"teacher": "x 2"})
 
 
 def test_only_the_source_of_a_members_own_classes_counts(tmp_path, monkeypatch):

@@ -102,26 +102,29 @@ class FrozenLayers:
         return tokenizer
 
     @cached_property
-    def other_gender(self) -> dict[int, int]:
+    def _other_gender(self) -> dict[int, int]:
         """Word pieces of pronouns, and those of the other gender's."""
         pieces = self.tokenizer.get_vocab()
         return {pieces[one]: pieces[other] for one, other in _OTHER_GENDER.items()}
 
-    def states(
-        self, text: str, spans: Sequence[Span], place: Place, swapped: bool = False
-    ) -> tuple[list[Floats32], Ints]:
-        """States (n + 2, w) of each segment, and the first and last piece (k, 2) of mentions.
+    def swapped(self, pieces: Sequence[int]) -> list[int]:
+        """Word pieces with the other gender's pronouns."""
+        return [self._other_gender.get(one, one) for one in pieces]
 
-        ``place`` maps characters of the text to those of the document that it is a part of, in which ``spans`` are;
-        ``swapped`` reads the other gender's pronouns.
+    def pieces(self, text: str, spans: Sequence[Span], place: Place) -> tuple[list[int], Ints]:
+        """Word pieces of a text, and the first and last one (k, 2) of mentions.
+
+        ``place`` maps characters of the text to those of the document that it is a part of, in which ``spans`` are.
         """
         encoded = self.tokenizer.encode(text, add_special_tokens=False)
         starts = [place(Span(start, start + 1)).start for start, _ in encoded.offsets]
         ends = [(span.start, span.end - 1) for span in spans]
         places = [[max(bisect_right(starts, at) - 1, 0) for at in pair] for pair in ends]
-        pieces = [self.other_gender.get(one, one) for one in encoded.ids] if swapped else encoded.ids
-        segments = [self._segment(ids) for ids in _segments(pieces)]
-        return segments, np.array(places, dtype=int).reshape(-1, 2)
+        return encoded.ids, np.array(places, dtype=int).reshape(-1, 2)
+
+    def states(self, pieces: Sequence[int]) -> list[Floats32]:
+        """States (n + 2, w) of each segment of word pieces, between two special ones."""
+        return [self._segment(ids) for ids in _segments(pieces)]
 
     def _segment(self, ids: Sequence[int]) -> Floats32:
         pieces, weights = [_CLS, *ids, _SEP], self.weights
@@ -149,13 +152,18 @@ class PairScorer:
             save_file({name: value.astype(np.float16) for name, value in self.weights.items()}, path)
 
     def vectors(self, text: str, spans: Sequence[Span], place: Place) -> Floats32:
-        """Vectors (k, h) of mentions by their characters in a document; see :meth:`FrozenLayers.states`."""
-        found: Floats32 = np.zeros((len(spans), len(self.weights["v.bias"])), dtype=np.float32)
-        for swapped in (False, True) if text.strip() and len(spans) else ():
-            segments, places = self.encoder.states(text, spans, place, swapped)
-            states = [_layers(self.weights, TUNED, segment)[1:-1] for segment in segments]
-            found += self._linear("v", np.concatenate(states)[places].reshape(len(spans), -1)) / 2
-        return found
+        """Vectors (k, h) of mentions by their characters in a document; see :meth:`FrozenLayers.pieces`."""
+        pieces, places = self.encoder.pieces(text, spans, place)
+        if not len(places):
+            return np.zeros((0, len(self.weights["v.bias"])), dtype=np.float32)
+        swapped = self.encoder.swapped(pieces)
+        readings = [pieces] if swapped == pieces else [pieces, swapped]
+        vectors = [self._vectors(one, places) for one in readings]
+        return sum(vectors[1:], vectors[0]) / len(vectors)
+
+    def _vectors(self, pieces: Sequence[int], places: Ints) -> Floats32:
+        states = [_layers(self.weights, TUNED, segment)[1:-1] for segment in self.encoder.states(pieces)]
+        return self._linear("v", np.concatenate(states)[places].reshape(len(places), -1))
 
     def _linear(self, name: str, x: Floats32) -> Floats32:
         result: Floats32 = x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]

@@ -32,8 +32,7 @@ _KNOWN = 1.8
 """Log-odds of a gender that count as known."""
 _NEAR = 2  # sentences
 _LESS_PROBABLE = 2.0, 4.0
-"""What the log-odds of nobody, and of a person of the other gender, lose where the gender of somebody near is known.
-"""
+"""What the log-odds of nobody, and of a person of the other gender, lose if the gender of somebody near is known."""
 _DISTANCE = 80  # sentences back to the last mention of a pronoun's entity
 
 

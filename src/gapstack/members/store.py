@@ -58,7 +58,7 @@ Identity = dict[str, str]
 SOFT = frozenset({"precision", "package", "source"})
 """Differences that do not prevent the use of a stored result."""
 _TRAINING_ONLY = frozenset({"teacher", "extra", "texts"})
-_NOT_READ = "not read"
+"""Inputs that do not count for a fitted member: what was learned from them is stored."""
 
 
 def _encoder(name: str | None) -> str:
@@ -129,13 +129,15 @@ _RECORDED_AS = {"debias": "word lists", "blocks": "parser"}
 def inputs_of(member: Any, *, fitted: bool = False) -> Identity:
     """Digests of what a member and its parts read now, given their settings, and the precision of an encoder.
 
-    ``fitted``: data that only training reads does not count. Raises DataNotFoundError if anything is missing.
+    ``fitted``: without data that only training reads. Raises DataNotFoundError if anything is missing.
     """
     found: Identity = {}
     read = member.reads()
     for setting, resolve in READS.items():
+        if fitted and setting in _TRAINING_ONLY:
+            continue
         if read.get(setting, False) is not False:
-            value = _NOT_READ if fitted and setting in _TRAINING_ONLY else resolve(read[setting])
+            value = resolve(read[setting])
             if value:
                 found[_RECORDED_AS.get(setting, setting)] = value
     if "encoder" in found:
@@ -195,10 +197,10 @@ def refuse_changed(what: str, record: Mapping[str, Any], now: Mapping[str, str])
     """Raise MismatchError if data, settings or inputs differ between a stored record and this process.
 
     ``record`` has ``identity`` and ``versions``. Logs one warning if only precision, versions or source differ. Data
-    that only training reads may have changed: what was fitted is stored.
+    that only training reads may differ.
     """
     before = record["identity"]
-    differing = [key for key in changes(before, now) if _NOT_READ not in (before.get(key), now.get(key))]
+    differing = [key for key in changes(before, now) if key.rpartition(".")[2] not in _TRAINING_ONLY]
     hard = [key for key in differing if key.rpartition(".")[2] not in SOFT]
     if hard:
         found = ", ".join(f"{key} changed (was {before.get(key)}, now {now.get(key)})" for key in hard)

@@ -109,7 +109,7 @@ def _documents(file: Path) -> tuple[Document, ...]:
 
 
 def _adapter(name: str) -> Adapter:
-    # by name, since gapstack's own resolver belongs to a package below this one
+    # by name, since gapstack's own resolver is in a package above this one
     adapter: Adapter = resolve_name("gapstack.anytext.adapter:ADAPTERS")[name]
     return adapter
 
