@@ -97,7 +97,8 @@ class Audit:
         lead = self.report().lead
         shown = lead if len(lead) <= _REPR_LINES else [*lead[: _REPR_LINES - 1], f"... {len(lead)} verdicts"]
         systems = shorten(", ".join(self.systems), 100, placeholder=", ...")
-        lines = [f"Audit of {self.target}, {len(self.covered)} suites, systems: {systems}"]
+        suites = ", ".join(covered.suite.name for covered in self.covered)
+        lines = [f"Audit of {self.target}; suites: {suites}; systems: {systems}"]
         lines += [shorten(line, 240, placeholder=" ...") for line in shown]
         return "\n".join([*lines, f"Not covered: {', '.join(self.not_covered) or 'nothing'}"])
 

@@ -73,13 +73,7 @@ function followAddress() {
 window.addEventListener("hashchange", followAddress);
 window.addEventListener("DOMContentLoaded", followAddress);
 
-/* Light or dark: the system's, until the button says otherwise. */
-const theme = element("button", {type: "button", title: "Light or dark", ariaLabel: "Light or dark"}, "◐");
-theme.addEventListener("click", () => {
-  const dark = getComputedStyle(document.body).colorScheme === "dark"
-    || (!document.documentElement.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches);
-  document.documentElement.dataset.theme = dark ? "light" : "dark";
-});
+const theme = themeButton();
 nav.append(theme);
 
 /* Members: the picker shows some of them, everywhere. */

@@ -41,7 +41,11 @@ def render(package: str, data: dict[str, Any], scripts: Sequence[str] = (), **co
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return environment.get_template("page.html.j2").render(
         style=_file(_SHELL, "shell.css") + _file(package, "page.css"),
-        scripts=[_file(_SHELL, "shell.js"), *(_file(package, name) for name in scripts)],
+        scripts=[
+            _file(_SHELL, "theme.js"),
+            _file(_SHELL, "shell.js"),
+            *(_file(package, name) for name in scripts),
+        ],
         data=text,
         **context,
     )

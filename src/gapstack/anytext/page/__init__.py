@@ -39,6 +39,8 @@ see its candidates; click it, or press Enter on it, to correct it.</p>
 FOOT = f"""</main>
 <footer hidden><output></output> <button type="button">Download corrections</button></footer>
 <script>
+{(resources.files("gapstack.display") / "theme.js").read_text(encoding="utf-8")}</script>
+<script>
 {(_FILES / "page.js").read_text(encoding="utf-8")}</script>
 </body>
 </html>

@@ -1,5 +1,6 @@
 "use strict";
 document.documentElement.classList.add("with-script");
+document.querySelector("header").prepend(themeButton());
 const NOBODY = "-", OTHER = "+";
 const footer = document.querySelector("footer");
 /* By document and place: the pronoun's link as the model has it, and as the reader has corrected it. */
