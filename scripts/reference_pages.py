@@ -13,7 +13,6 @@ import mkdocs_gen_files
 import typer
 
 import gapstack
-from gapstack.anytext.adapter import ADAPTERS
 from gapstack.audits import SUITES
 from gapstack.cli import app
 from gapstack.cli.catalogue import descriptions_of, member_record
@@ -27,6 +26,7 @@ from gapstack.features.blocks import BLOCKS
 from gapstack.members import MEMBERS
 from gapstack.registry import Registry
 from gapstack.resolvers.formats import FORMATS
+from gapstack.resolvers.live import ADAPTERS
 from gapstack.runs.recipe import Recipe, available
 from gapstack.settings import describe, settings_of
 

@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from gapstack.anytext.adapter import ADAPTERS
 from gapstack.audits import SUITES
 from gapstack.cli.catalogue import member_record
 from gapstack.data.augment import AUGMENTATIONS
@@ -17,6 +16,7 @@ from gapstack.features.blocks import BLOCKS
 from gapstack.members import MEMBERS, create
 from gapstack.registry import Entry, Registry, UnknownNameError
 from gapstack.resolvers.formats import FORMATS
+from gapstack.resolvers.live import ADAPTERS
 from gapstack.runs.recipe import Recipe
 
 REGISTRIES = (

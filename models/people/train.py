@@ -41,11 +41,10 @@ from readings import (
 )
 from scores import ConllScores
 
-from gapstack.coreference.antecedents import antecedents
 from gapstack.coreference.entities import Context, Entity, Features
 from gapstack.coreference.lexicon import Lexicon
 from gapstack.coreference.mentions import Kind, Mention
-from gapstack.coreference.model import CoreferenceModel
+from gapstack.coreference.model import CoreferenceModel, antecedents
 from gapstack.coreference.pairs import PairScorer
 from gapstack.coreference.ranking import TREES, Choices, choose, fit, matrix
 from gapstack.coreference.reader import read

@@ -6,7 +6,7 @@ import pytest
 
 from gapstack.anytext import annotate
 from gapstack.anytext.annotate import annotating, write_annotations
-from gapstack.anytext.entities import AnnotatedPerson, Annotation, Entities
+from gapstack.anytext.entities import AnnotatedPerson, Annotation
 from gapstack.anytext.pronoun_resolver import PronounResolver
 from gapstack.data import Span
 from gapstack.errors import DataError, DataNotFoundError
@@ -107,7 +107,7 @@ def test_stored_answers_are_used_for_the_same_text_only(files, tmp_path, monkeyp
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(Entities, "annotation", die)
+        patch.setattr(Annotation, "of", die)
         with pytest.raises(Killed):
             write(files, tmp_path / "out.jsonl")
     files[0].write_text("Bo told Mary that she should leave.", encoding="utf-8")
@@ -141,5 +141,5 @@ def test_bad_files_are_refused(content, problem, files, tmp_path):
 def test_a_name_and_its_pronouns_are_one_person_across_windows(alphabet):
     rain = "It rained on the hills for days and days. " * 30
     text = f"Kate met Mary. She left. {rain}Kate met Zoe. She left."
-    found = Entities.of(alphabet.ask(text)).annotation("x")
+    found = Annotation.of(alphabet.ask(text), "x")
     assert words(text, found.clusters) == [["Kate", "She", "Kate", "She"]]

@@ -7,11 +7,10 @@ import pytest
 import spacy
 
 from gapstack import create
-from gapstack.anytext.adapter import ADAPTERS
 from gapstack.data import Corpus, Example
 from gapstack.errors import DataNotFoundError
 from gapstack.resolvers.clusters import read_clusters
-from gapstack.resolvers.live import resolve
+from gapstack.resolvers.live import ADAPTERS, resolve
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.runner import run
 

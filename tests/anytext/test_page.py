@@ -6,7 +6,7 @@ import re
 import pytest
 
 from gapstack.anytext.annotate import write_annotations
-from gapstack.anytext.entities import AnnotatedPerson, Annotation, Entities
+from gapstack.anytext.entities import AnnotatedPerson, Annotation
 from gapstack.data import Span
 from gapstack.data.example import occurrences
 
@@ -39,7 +39,7 @@ def test_a_page_has_a_legend_and_joined_lines(page):
 
 
 def test_a_page_escapes_the_text(alphabet, tmp_path):
-    annotation = Entities.of(alphabet.ask("Kate <b> told Mary & Ann that she left.")).annotation('"><b>')
+    annotation = Annotation.of(alphabet.ask("Kate <b> told Mary & Ann that she left."), '"><b>')
     write_annotations([annotation], tmp_path / "out.html")
     written = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert "</mark> &lt;b&gt; told" in written

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapstack.anytext.entities import Entities
+from gapstack.anytext.entities import Annotation
 from gapstack.anytext.pronoun_resolver import PronounResolver, Text
 from gapstack.anytext.text_resolver import TextResolver, create_resolver
 
@@ -77,7 +77,7 @@ def test_white_space_changes_no_answer(resolver, blanks):
 
 
 def test_people_have_all_their_names_and_pronouns(resolver):
-    annotation = Entities.of(resolver.ask(TEXTS[0])).annotation("x")
+    annotation = Annotation.of(resolver.ask(TEXTS[0]), "x")
     people = {one.full_name: [TEXTS[0][slice(*m)] for m in one.mentions] for one in annotation.people}
     assert people == {"Mary Johnson": ["Mary Johnson", "Johnson", "she"], "Peter": ["Peter", "him"]}
 

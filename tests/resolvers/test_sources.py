@@ -52,7 +52,7 @@ def test_a_live_resolver_reads_each_text_once(sample_train, monkeypatch):
     adapter = Adapter(
         "gapstack", "gapstack", "nothing", lambda model: predict, default=lambda: Path("m"), identity=str
     )
-    monkeypatch.setattr(sources, "_adapter", lambda name: adapter)
+    monkeypatch.setattr(sources, "ADAPTERS", {"gapstack": adapter})
     (found,) = read_resolvers(["gapstack"], rows[:2])
     assert found.decide(rows[:2]).tolist() == [[True, False]] * 2
     renamed = Corpus([replace(row, id=f"{row.id}~copy") for row in rows])
@@ -60,5 +60,5 @@ def test_a_live_resolver_reads_each_text_once(sample_train, monkeypatch):
     assert found.covers(renamed).all()
     assert sorted(asked) == sorted(row.text for row in rows)
     assert why_unavailable("gapstack", rows) is None
-    monkeypatch.setattr(sources, "_adapter", lambda name: replace(adapter, file="config.json"))
+    monkeypatch.setattr(sources, "ADAPTERS", {"gapstack": replace(adapter, file="config.json")})
     assert "config.json" in why_unavailable("gapstack", rows)

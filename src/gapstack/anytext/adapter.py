@@ -8,14 +8,12 @@ from itertools import repeat
 from pathlib import Path
 
 from gapstack.anytext.answer import Answers
-from gapstack.anytext.entities import Entities
+from gapstack.anytext.entities import Annotation
 from gapstack.anytext.pronoun_resolver import AnyTextResolver, PronounResolver, Text
 from gapstack.anytext.text_resolver import TextResolver
 from gapstack.anytext.windows import GENDERED
 from gapstack.coreference.model import CoreferenceModel, shipped
-from gapstack.registry import Registry
 from gapstack.resolvers.formats import Output
-from gapstack.resolvers.live import ADAPTERS as LIVE
 from gapstack.resolvers.live import Adapter, Pages, Predict
 from gapstack.runs.predictors import load
 
@@ -45,7 +43,7 @@ def _contaminated_by(model: Path) -> Sequence[str]:
 
 
 def _output(answers: Answers) -> Output:
-    found = Entities.of(answers).annotation("").document
+    found = Annotation.of(answers).document
     return Output(None, answers.text, found.clusters, found.mention_scores, found.link_scores)
 
 
@@ -58,5 +56,3 @@ ADAPTER = Adapter(
     contaminated_by=_contaminated_by,
     identity=lambda model: _resolver(model).identity,
 )
-ADAPTERS: Registry[Adapter] = Registry("resolver", {**LIVE, "gapstack": ADAPTER})
-"""All resolvers that can be run, by name."""

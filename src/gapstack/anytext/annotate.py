@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 from gapstack import __version__
 from gapstack.anytext import page
-from gapstack.anytext.entities import Annotation, Entities
+from gapstack.anytext.entities import Annotation
 from gapstack.anytext.pronoun_resolver import BATCH, AnyTextResolver, Text
 from gapstack.anytext.text_resolver import create_resolver
 from gapstack.anytext.windows import GENDERED, Window, sentences
@@ -142,7 +142,7 @@ def _annotations(
         answers = resolver.link(Text(document.text, tuple(forms), url=document.url), own)
         if number == number_of_group:
             number_of_group, group = next(groups, (-1, iter(())))
-        yield Entities.of(answers).annotation(document.id)
+        yield Annotation.of(answers, document.id)
 
 
 def write_annotations(annotations: Iterable[Annotation], output: Path) -> Counts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
 
@@ -113,25 +113,6 @@ class Answer:
             "sure": self.sure,
             "notes": list(self.notes),
         }
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Answer:
-        """Restore an answer from :meth:`to_dict`."""
-        candidates = tuple(
-            Candidate(
-                Span(one["start"], one["end"]),
-                one["name"],
-                one["probability"],
-                tuple(Span(*mention) for mention in one["mentions"]),
-                one["full_name"],
-                tuple(one["reasons"]),
-            )
-            for one in record["candidates"]
-        )
-        pronoun = record["pronoun"]
-        span = Span(pronoun["start"], pronoun["end"])
-        notes = tuple(record["notes"])
-        return cls(span, pronoun["text"], candidates, record["nobody"], notes, record["other"])
 
     def __str__(self) -> str:
         shares = ", ".join(f"{name} {probability:.0%}" for name, probability in self.shares)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gapstack.anytext.answer import Answer, Answers, KnownPerson
+from gapstack.anytext.answer import Answers, KnownPerson
 from gapstack.anytext.people import common_first_names, full_name, people
 from gapstack.data import Span
 from gapstack.resolvers.clusters import Cluster, Document, Link, text_sha256
@@ -67,49 +67,29 @@ class Annotation:
         """Document in the exchange format; links are link scores, references are mention scores."""
         return Document(self.id, text_sha256(self.text), self.clusters, self.references, self.links)
 
-
-class Entities:
-    """Collects the answers of a document; names are grouped by person unless ``people`` are known."""
-
-    def __init__(self, text: str, people: Sequence[KnownPerson] | None = None):
-        self._text, self._people = text, people
-        self._names: set[Span] = set()
-        self._links: dict[Link, float] = {}
-        self._references: dict[Span, float] = {}
-        self._antecedents: dict[Span, Span] = {}
-
     @classmethod
-    def of(cls, answers: Answers) -> Entities:
-        """Collect the answers for a text."""
-        entities = cls(answers.text, answers.entities)
+    def of(cls, answers: Answers, id: str = "") -> Annotation:
+        """Annotate a text by its answers; names are grouped by person unless its people are known."""
+        links, references, antecedents = dict[Link, float](), dict[Span, float](), dict[Span, Span]()
         for answer in answers:
-            entities.add(answer)
-        return entities
-
-    def add(self, answer: Answer) -> None:
-        """Add the answer for a pronoun."""
-        at = answer.pronoun
-        self._references[at] = round(1 - answer.nobody, _DIGITS)
-        for candidate in answer.candidates:
-            self._names.update(candidate.mentions)
-            if candidate.probability >= MIN_PROBABILITY:
-                self._links[at, candidate.span] = round(candidate.probability, _DIGITS)
-        if answer.antecedent:
-            self._antecedents[at] = answer.antecedent.span
-
-    def annotation(self, id: str) -> Annotation:
-        """Group names by person, and add the pronouns linked to them."""
-        if self._people is None:
-            grouped = people(self._text, self._names, common_first_names())
-            persons = [KnownPerson(full_name(self._text, one.mentions), one.mentions) for one in grouped]
-        else:
-            persons = sorted(self._people, key=lambda person: person.mentions)
+            references[answer.pronoun] = round(1 - answer.nobody, _DIGITS)
+            if answer.antecedent:
+                antecedents[answer.pronoun] = answer.antecedent.span
+            for candidate in answer.candidates:
+                if candidate.probability >= MIN_PROBABILITY:
+                    links[answer.pronoun, candidate.span] = round(candidate.probability, _DIGITS)
+        known = answers.entities
+        if known is None:
+            names = {name for answer in answers for one in answer.candidates for name in one.mentions}
+            grouped = people(answers.text, names, common_first_names())
+            known = [KnownPerson(full_name(answers.text, one.mentions), one.mentions) for one in grouped]
+        persons = sorted(known, key=lambda person: person.mentions)
         person_of = {mention: number for number, one in enumerate(persons) for mention in one.mentions}
         pronouns: list[list[Span]] = [[] for _ in persons]
-        for pronoun, name in self._antecedents.items():
+        for pronoun, name in antecedents.items():
             pronouns[person_of[name]].append(pronoun)
         found = tuple(
             AnnotatedPerson(one.full_name, one.mentions, tuple(sorted(own)), one.named)
             for one, own in zip(persons, pronouns, strict=True)
         )
-        return Annotation(id, self._text, found, self._links, self._references, self._antecedents)
+        return cls(id, answers.text, found, links, references, antecedents)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from gapstack.anytext.answer import Answer, Answers, Candidate
-from gapstack.anytext.coupling import Question, couple, question
+from gapstack.anytext.coupling import Question, couple, question, reasons
 from gapstack.anytext.people import common_first_names, full_name, names, people
-from gapstack.anytext.reasons import reasons
 from gapstack.anytext.windows import SEEN, WORDS, Window, pronouns, windows
 from gapstack.data import Corpus, Span
 from gapstack.data.example import GENDER_BY_FORM, occurrences
@@ -29,6 +29,7 @@ PLURAL = frozenset({"they", "them", "their", "theirs", "themselves"})
 """Mostly plural forms."""
 BATCH = 64
 """Number of windows that are parsed and predicted together."""
+_ANSWERS = TypeAdapter(list[Answer])
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +159,11 @@ class PronounResolver(AnyTextResolver):
 
     def read(self, work: Sequence[tuple[Text, Window]]) -> list[Any]:
         """Answers of each window, as JSON values."""
-        return [[answer.to_dict() for answer in answers] for answers in self.answer(work)]
+        return [_ANSWERS.dump_python(answers, mode="json") for answers in self.answer(work)]
 
     def link(self, text: Text, results: Iterable[Any]) -> Answers:
         """Restore the answers; windows are independent."""
-        return Answers(text.text, [Answer.from_dict(one) for one in chain.from_iterable(results)])
+        return Answers(text.text, list(chain.from_iterable(map(_ANSWERS.validate_python, results))))
 
     def answer(self, work: Sequence[tuple[Text, Window]]) -> list[list[Answer]]:
         """Resolve the pronouns of some windows in one pass: one parse each, and one corpus of rows for all."""

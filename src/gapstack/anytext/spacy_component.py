@@ -20,7 +20,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
 
-from gapstack.anytext.entities import Entities
+from gapstack.anytext.entities import Annotation
 from gapstack.anytext.pronoun_resolver import AnyTextResolver, Text
 from gapstack.anytext.text_resolver import create_resolver
 from gapstack.anytext.windows import GENDERED
@@ -60,18 +60,14 @@ class PronounComponent:
         for batch in minibatch(docs, batch_size):
             answered = self._resolver.stream(Text(doc.text, self.forms) for doc in batch)
             for doc, answers in zip(batch, answered, strict=True):
-                _annotate(doc, Entities.of(answers))
+                found = Annotation.of(answers)
+                doc.spans[CLUSTERS] = [
+                    doc.char_span(*mention, label=str(number), alignment_mode="expand")
+                    for number, cluster in enumerate(found.clusters, start=1)
+                    for mention in cluster
+                ]
+                doc._.set(LINKS, [(*one, *other, p) for (one, other), p in found.links.items()])
                 yield doc
-
-
-def _annotate(doc: Doc, entities: Entities) -> None:
-    found = entities.annotation("")
-    doc.spans[CLUSTERS] = [
-        doc.char_span(*mention, label=str(number), alignment_mode="expand")
-        for number, cluster in enumerate(found.clusters, start=1)
-        for mention in cluster
-    ]
-    doc._.set(LINKS, [(*link[0], *link[1], probability) for link, probability in found.links.items()])
 
 
 @Language.factory(  # type: ignore[untyped-decorator]

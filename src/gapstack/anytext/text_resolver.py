@@ -13,11 +13,10 @@ import numpy as np
 from gapstack.anytext.answer import Answer, Answers, Candidate, KnownPerson
 from gapstack.anytext.pronoun_resolver import PLURAL, AnyTextResolver, PronounResolver, Text
 from gapstack.anytext.windows import SEEN, Window, passages
-from gapstack.coreference.antecedents import named
 from gapstack.coreference.detection import Position, sentences
 from gapstack.coreference.entities import Context
 from gapstack.coreference.mentions import Determiner, Kind, Mention
-from gapstack.coreference.model import Choice, CoreferenceModel, Link, shipped
+from gapstack.coreference.model import Choice, CoreferenceModel, Link, named, shipped
 from gapstack.coreference.reader import units
 from gapstack.data import Span
 from gapstack.files import fingerprint, scratch_cache

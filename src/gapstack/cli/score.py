@@ -280,7 +280,7 @@ def clusters_to_gap_command(
 def resolve_command(
     name: str = Argument(
         help="gapstack, fastcoref, lingmess, coreferee or stanza.",
-        autocompletion=common.completion("gapstack.anytext.adapter:ADAPTERS"),
+        autocompletion=common.completion("gapstack.resolvers.live:ADAPTERS"),
     ),
     output: Path = Argument(
         metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too).", parser=common.output_file
@@ -303,11 +303,10 @@ def resolve_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
-    from gapstack.anytext.adapter import ADAPTERS
     from gapstack.comparison.results import score_clusters
     from gapstack.data.gap_files import read_gap
     from gapstack.data.sources import gap_split
-    from gapstack.resolvers.live import resolve
+    from gapstack.resolvers.live import ADAPTERS, resolve
 
     rows = read_gap(input_path) if input_path else gap_split(split, data)
     found = resolve(ADAPTERS[name], model, rows, output, pages=pages)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import log, nan
 from pathlib import Path
 
 import lightgbm
 import numpy as np
 
-from gapstack.coreference.antecedents import antecedents
 from gapstack.coreference.entities import Context, Entity, Features
 from gapstack.coreference.lexicon import Lexicon
 from gapstack.coreference.mentions import Kind, Mention
@@ -20,6 +20,8 @@ from gapstack.errors import DataNotFoundError
 from gapstack.files import read_bytes, tree_digest, write_text
 from gapstack.members.estimators import restore_booster
 
+_SHOWN = 6
+"""Names and nouns of an entity that are compared, besides its first."""
 NAME = "gapstack-text"
 """The model that comes with gapstack, trained by ``models/people/train.py``."""
 _BOOSTERS = ("pronouns", "nouns", "antecedents")
@@ -134,6 +136,59 @@ class CoreferenceModel:
         choices = [replace(choice, probability=scale * choice.probability) for choice in best.values()]
         nobody = scale * _NOBODY * (1 - sum(of_entity.values()))
         return Link(pronoun, sorted(choices, key=lambda choice: -choice.probability), nobody)
+
+
+def named(entity: Entity, most: int | None = None) -> list[Mention]:
+    """Names and nouns of an entity: all, or the first and the last ``most``."""
+    found = [mention for mention in entity.mentions if mention.kind is not Kind.PRONOUN]
+    return found if most is None or len(found) <= most else [found[0], *found[-most:]]
+
+
+def antecedents(pronoun: Mention, entity: Entity, share: float) -> list[tuple[Mention, dict[str, float]]]:
+    """Names and nouns of an entity that may show whom a pronoun refers to, with features.
+
+    An entity may have mentions of several people, since each link may be wrong; a booster predicts from these features
+    whether a mention and the pronoun are the same person. ``share`` is the probability of the pronoun's link to it.
+    """
+    found = named(entity, _SHOWN)
+    words = [frozenset(mention.words or (mention.lemma,)) for mention in found]
+    neural = pronoun.neural
+    total = sum(neural.people.get(mention, 0.0) for mention in named(entity)) if neural else nan
+    result = []
+    for mention, own in zip(found, words, strict=True):
+        low, high = sorted((mention.start, pronoun.start))
+        between = [one for one in entity.mentions if low < one.start < high]
+        links = [one.certainty for one in (*between, mention)]
+        features = {
+            "share": share,
+            "certainty": mention.certainty,
+            "weakest": min(links),
+            "product": sum(map(log, links)),
+            "kind": float(mention.kind),
+            "personhood": mention.personhood,
+            "determiner": float(mention.determiner),
+            "role": float(mention.role),
+            "later": float(mention.start > pronoun.start),
+            "tokens": log(1 + high - low),
+            "sentences": float(abs(pronoun.sentence - mention.sentence)),
+            "between": float(len(between)),
+            "names_between": float(sum(one.kind is not Kind.PRONOUN for one in between)),
+            "first": float(mention is found[0]),
+            "others_like_it": sum(bool(own & other) for other in words) / len(words),
+            "named": float(len(found)),
+            "title_agrees": float(mention.sign * pronoun.sign),
+            "name_agrees": mention.odds * pronoun.sign,
+            "pronouns_agree": float(entity.pronouns[pronoun.sign + 1] / max(1, sum(entity.pronouns))),
+            "plural": float(mention.plural),
+            "quoted": float(mention.quote >= 0),
+            "pronoun_quoted": float(pronoun.quote >= 0),
+            "neural_link": neural.links.get(mention, 0.0) if neural else nan,
+            "neural_person": neural.people.get(mention, 0.0) if neural else nan,
+            "neural_entity": total,
+            "validity": mention.neural.validity if mention.neural else nan,
+        }
+        result.append((mention, features))
+    return result
 
 
 def shipped() -> Path:

@@ -20,7 +20,7 @@ from gapstack.data.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError
 from gapstack.files import tree_digest
 from gapstack.progress import progress
-from gapstack.registry import import_extra
+from gapstack.registry import Registry, import_extra
 from gapstack.resolvers.align import Reading
 from gapstack.resolvers.clusters import Clusters, read_clusters, write_clusters
 from gapstack.resolvers.formats import Output, spans
@@ -219,7 +219,7 @@ _TRAINED_HERE = Path(__file__).resolve().parents[3] / "models" / "coreference" /
 _FASTCOREF = (
     "the folder of a fastcoref model (config.json with 'coref_head', tokenizer, weights), such as a copy of "
 )
-ADAPTERS = {
+_LIBRARIES = {
     "fastcoref": Adapter(
         "fastcoref",
         "fastcoref",
@@ -256,4 +256,7 @@ ADAPTERS = {
         ("stanza", "peft"),
     ),
 }
-"""Adapters by name; gapstack's own resolver is in :mod:`gapstack.anytext.adapter`."""
+ADAPTERS: Registry[Adapter] = Registry(
+    "resolver", {**_LIBRARIES, "gapstack": "gapstack.anytext.adapter:ADAPTER"}
+)
+"""All resolvers that can be run, by name."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 
 from gapstack.cache import SHARD_ROWS, intact_files, store
@@ -18,7 +17,7 @@ from gapstack.errors import DataNotFoundError, ExtraError, MemberError
 from gapstack.files import by_content, cache_root, contents, digest, fingerprint, no_such_file
 from gapstack.resolvers.align import read_resolver
 from gapstack.resolvers.clusters import Clusters, Document, read_clusters, text_sha256
-from gapstack.resolvers.live import Adapter, resolve
+from gapstack.resolvers.live import ADAPTERS, resolve
 
 RECORDED = {"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"}
 """File of each split, in the data set ``resolvers``, by the resolver's name."""
@@ -57,7 +56,7 @@ def input_key(names: Sequence[str | Path]) -> str:
     for file in files:
         if not file.is_file():
             raise no_such_file(file)
-    live = [_adapter(str(name)).version() for name in names if str(name) in LIVE]
+    live = [ADAPTERS[str(name)].version() for name in names if str(name) in LIVE]
     return fingerprint([digest(file) for file in files], *live)
 
 
@@ -65,7 +64,7 @@ def why_unavailable(name: str, rows: Corpus) -> str | None:
     """Why a name in :data:`RECORDED` or :data:`LIVE` is of no use for these rows here; None otherwise and for files."""
     try:
         if name in LIVE:
-            _adapter(name).check()
+            ADAPTERS[name].check()
         elif name in RECORDED:
             (found,) = read_resolvers([name], rows)
             if found.covers(rows).mean() < _LEAST_COVERAGE:
@@ -87,7 +86,7 @@ def _recorded(name: str) -> dict[str, Path]:
 
 def run_cached(name: str, corpus: Corpus) -> Clusters:
     """Clusters of all texts of a corpus by a resolver in :data:`LIVE`; their ids are hashes of the texts."""
-    adapter = _adapter(name)
+    adapter = ADAPTERS[name]
     version = adapter.version()
     place = cache_root() / "resolvers", _SUFFIX, f"{name}-{fingerprint(version)}-"
     known = {document.id: document for file in intact_files(*place) for document in _documents(file)}
@@ -106,12 +105,6 @@ def run_cached(name: str, corpus: Corpus) -> Clusters:
 @cache  # the file's name has a digest of its contents
 def _documents(file: Path) -> tuple[Document, ...]:
     return read_clusters(file).documents
-
-
-def _adapter(name: str) -> Adapter:
-    # by name, since gapstack's own resolver is in a package above this one
-    adapter: Adapter = resolve_name("gapstack.anytext.adapter:ADAPTERS")[name]
-    return adapter
 
 
 def _files(name: str | Path) -> list[Path]:
