@@ -23,6 +23,7 @@ from gapstack.anytext.entities import Annotation
 from gapstack.anytext.pronoun_resolver import BATCH, AnyTextResolver, Text
 from gapstack.anytext.text_resolver import create_resolver
 from gapstack.anytext.windows import GENDERED, Window, sentences
+from gapstack.data.cells import plain_suffix
 from gapstack.data.example import GENDER_BY_FORM
 from gapstack.data.page_files import RawDocument, read_documents
 from gapstack.errors import DataError, Place, printable
@@ -134,14 +135,13 @@ def _annotations(
 ) -> Iterator[Annotation]:
     """Link the results of each document."""
     groups = groupby(results, key=itemgetter(0))
-    number_of_group, group = next(groups, (-1, iter(())))
+    next_number, group = next(groups, (-1, iter(())))
     for number, document in enumerate(documents):
-        own: Iterable[Any] = ()
-        if number == number_of_group:
-            own = (result for _, result in group)
+        own: list[Any] = []
+        if number == next_number:
+            own = [result for _, result in group]
+            next_number, group = next(groups, (-1, iter(())))
         answers = resolver.link(Text(document.text, tuple(forms), url=document.url), own)
-        if number == number_of_group:
-            number_of_group, group = next(groups, (-1, iter(())))
         yield Annotation.of(answers, document.id)
 
 
@@ -162,8 +162,7 @@ def write_annotations(annotations: Iterable[Annotation], output: Path) -> Counts
 
 def kind_of(output: Path) -> OutputFormat:
     """Format of a file by its name; DataError for an unknown suffix."""
-    suffixes = [suffix for suffix in output.suffixes if suffix not in (".gz", ".xz")]
-    kind = _KINDS.get(suffixes[-1] if suffixes else "")
+    kind = _KINDS.get(plain_suffix(output))
     if kind is None:
         expected = ", ".join(_KINDS) + ", or those with .gz or .xz"
         raise DataError("unknown suffix", place=Place(output), expected=expected)

@@ -26,53 +26,37 @@ class KnownPerson(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A person that a pronoun may refer to, with the probability that it does.
-
-    Attributes
-    ----------
-    span, name : Span, str
-        The mention that represents the person, in characters of the text and in words.
-    probability : float
-    mentions : tuple of Span
-        All mentions of the person around the pronoun.
-    full_name : str
-        The longest of them, with its title: "Miss Taylor".
-    reasons : tuple of str
-        What speaks for or against the candidate, as far as the model can say.
-    """
+    """A person that a pronoun may refer to, with the probability that it does."""
 
     span: Span
+    """The mention that represents the person, in characters of the text."""
     name: str
+    """Words of that mention."""
     probability: float
     mentions: tuple[Span, ...]
+    """All mentions of the person around the pronoun."""
     full_name: str
+    """The longest of them, with its title: "Miss Taylor"."""
     reasons: tuple[str, ...] = ()
+    """What speaks for or against the candidate, as far as the model can say."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer for one pronoun.
-
-    Attributes
-    ----------
-    pronoun, form : Span, str
-        The pronoun in characters of the text, and as written.
-    candidates : tuple of Candidate
-        Sorted by decreasing probability.
-    nobody : float
-        Probability that it refers to nobody who is named or described in the text.
-    notes : tuple of str
-        Caveats, such as a form that never occurs in training.
-    other : float
-        Probability of a person who is not among the candidates; all probabilities sum to 1.
-    """
+    """The answer for one pronoun; all probabilities sum to 1."""
 
     pronoun: Span
+    """Characters of the text."""
     form: str
+    """The pronoun as written."""
     candidates: tuple[Candidate, ...]
+    """Sorted by decreasing probability."""
     nobody: float
+    """Probability that it refers to nobody who is named or described in the text."""
     notes: tuple[str, ...] = ()
+    """Caveats, such as a form that never occurs in training."""
     other: float = 0.0
+    """Probability of a person who is not among the candidates."""
 
     @property
     def antecedent(self) -> Candidate | None:
@@ -125,12 +109,7 @@ class Answers(Sequence[Answer]):
     ``entities`` are the people of the whole text if the resolver knows them, else None.
     """
 
-    def __init__(
-        self,
-        text: str,
-        answers: Sequence[Answer],
-        entities: Sequence[KnownPerson] | None = None,
-    ):
+    def __init__(self, text: str, answers: Sequence[Answer], entities: Sequence[KnownPerson] | None = None):
         self.text, self._answers, self.entities = text, tuple(answers), entities
 
     @property
@@ -182,15 +161,8 @@ class Answers(Sequence[Answer]):
             for mention in candidate.mentions
         }
         for answer in self:
-            best = answer.antecedent
-            marks[answer.pronoun] = (
-                "pronoun",
-                f"{best.full_name} {best.probability:.0%}"
-                if best
-                else OTHER
-                if answer.other > answer.nobody
-                else NOBODY,
-            )
+            best, rest = answer.antecedent, OTHER if answer.other > answer.nobody else NOBODY
+            marks[answer.pronoun] = "pronoun", f"{best.full_name} {best.probability:.0%}" if best else rest
         apart: list[tuple[Span, str, str]] = []
         for span, (kind, note) in sorted(marks.items()):
             if not apart or span.start >= apart[-1][0].end:

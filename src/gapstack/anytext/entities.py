@@ -37,25 +37,18 @@ class AnnotatedPerson:
 
 @dataclass(frozen=True)
 class Annotation:
-    """The people of a document.
-
-    Attributes
-    ----------
-    id, text : str
-    people : tuple of AnnotatedPerson
-        People with a name, with several mentions, or with a link, in the order of their first mentions.
-    links : mapping of (Span, Span) to float
-        Probability that a pronoun refers to the person of a name, if at least :data:`MIN_PROBABILITY`.
-    references, antecedents : mapping of Span to float, of Span to Span
-        Probability that each pronoun refers to any name nearby, and the name that each linked pronoun refers to.
-    """
+    """The people of a document."""
 
     id: str
     text: str
     people: tuple[AnnotatedPerson, ...]
+    """People with a name, with several mentions, or with a link, in the order of their first mentions."""
     links: Mapping[Link, float]
+    """Probability that a pronoun refers to the person of a name, if at least :data:`MIN_PROBABILITY`."""
     references: Mapping[Span, float]
+    """Probability that each pronoun refers to any name nearby."""
     antecedents: Mapping[Span, Span]
+    """The name that each linked pronoun refers to."""
 
     @property
     def clusters(self) -> tuple[Cluster, ...]:

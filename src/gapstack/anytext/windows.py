@@ -47,25 +47,18 @@ _PRONOUN = re.compile(
 
 @dataclass(frozen=True)
 class Window:
-    """A snippet of a text.
-
-    Attributes
-    ----------
-    text : str
-        With single spaces.
-    pronouns : tuple of Span
-        Pronouns to resolve in this window, in characters of :attr:`text`.
-    own : int
-        Start of the window's own sentences in :attr:`text`.
-    starts, origins : tuple of int
-        Start of each stretch between spaces in :attr:`text`, and in the original text.
-    """
+    """A snippet of a text."""
 
     text: str
+    """With single spaces."""
     pronouns: tuple[Span, ...]
+    """Pronouns to resolve in this window, in characters of :attr:`text`."""
     own: int
+    """Start of the window's own sentences in :attr:`text`."""
     starts: tuple[int, ...]
+    """Start of each stretch between spaces in :attr:`text`."""
     origins: tuple[int, ...]
+    """Their starts in the original text."""
 
     def origin(self, span: Span) -> Span:
         """Span of the original text for a span of :attr:`text`."""

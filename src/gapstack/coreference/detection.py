@@ -34,7 +34,13 @@ _ALSO_NAMES = {"Em", "Fae"}
 """Pronouns that are first names too."""
 _TRANSPARENT = (Role.CONJUNCT, Role.APPOSITION, Role.NAME)
 _IN_NOUN_PHRASE = ("det", "amod", "compound", "nummod", "poss", "nmod:poss", "flat")
+_AND = ("and", "&")
 _OBJECTS = (Role.OBJECT, Role.DATIVE)
+_DETERMINERS = {
+    "the": Determiner.DEFINITE,
+    **dict.fromkeys(("this", "that", "these", "those"), Determiner.DEMONSTRATIVE),
+    **dict.fromkeys(("a", "an", "some", "any", "every", "each", "no", "another"), Determiner.INDEFINITE),
+}
 _SPEECH_VERBS = """
 say ask reply answer cry exclaim add return remark whisper mutter murmur shout call observe tell continue inquire begin
 repeat declare demand explain laugh gasp rejoin respond sigh snap groan think wonder
@@ -139,19 +145,17 @@ class _Detector:
                 one for one in self._doc[head].children if role_of(one.dep_.lower()) is Role.CONJUNCT
             ]
             others = [single[one.i] for one in conjuncts if one.i in single]
-            joined = next(
-                (c for one in conjuncts for c in one.children if c.text.lower() in ("and", "&")), None
-            )
+            marks = (child for one in conjuncts for child in one.children if child.text.lower() in _AND)
+            joined = next(marks, None)
             if not others or joined is None:
                 continue
             start, stop = first.start - self._offset, others[-1].stop - self._offset
             group = self._mention(self._doc[head], start, stop, Kind.NOUN)
             group.head, group.plural = joined.i + self._offset, True
-            group.lemma = "+".join(
-                sorted(word for one in (first, *others) for word in one.words or (one.lemma,))
-            )
+            people = (first, *others)
+            group.lemma = "+".join(sorted(word for one in people for word in one.words or (one.lemma,)))
             group.display = Span(first.display.start, others[-1].display.end)
-            group.personhood = min(one.personhood for one in (first, *others))
+            group.personhood = min(one.personhood for one in people)
             yield group
 
     def _find_names(self) -> dict[int, tuple[int, int]]:
@@ -177,9 +181,7 @@ class _Detector:
     def _is_noun(self, entity: Tokens) -> bool:
         """True for a noun at the beginning of a sentence that the parser takes for a name: "Reporters"."""
         word = entity[0].text.lower()
-        if word in INDEFINITE:
-            return True
-        if entity.text.islower() and word not in self._lexicon.common:
+        if word in INDEFINITE or (entity.text.islower() and word not in self._lexicon.common):
             return True
         is_described = any(child.dep_ in ("det", "nmod:poss") for child in entity.root.lefts)  # "HIS DEPUTY"
         is_only = (
@@ -212,26 +214,20 @@ class _Detector:
 
     def _describes(self, token: Token) -> bool:
         """True for a title or a noun for people, which belongs to the name after it: "my aunt Reese"."""
-        if token.text.lower().rstrip(".") in TITLES:
-            return True
-        return (
-            token.pos_ == "NOUN"
-            and token.tag_ == "NN"
-            and self._lexicon.person_share(token.lemma_.lower()) > 0.5
+        is_singular = token.pos_ == "NOUN" and token.tag_ == "NN"
+        return _bare(token) in TITLES or (
+            is_singular and self._lexicon.person_share(token.lemma_.lower()) > 0.5
         )
 
     def _inside_name(self, token: Token) -> bool:
         """True for a title or description before a name, "Miss" of "Miss Taylor"."""
         if self._describes(token) and token.i + 1 < len(token.doc):
             after = token.doc[token.i + 1]
-            if self._names.get(after.i, (after.i,))[0] == after.i and (
-                after.i in self._names or after.pos_ == "PROPN"
-            ):
+            begins = self._names[after.i][0] == after.i if after.i in self._names else after.pos_ == "PROPN"
+            if begins:
                 return True
-        role = role_of(token.dep_.lower())
-        if role is not Role.NAME or _follows_title(token):
-            return False
-        return token.head.i in self._names or token.head.pos_ in ("NOUN", "PROPN")
+        is_part = role_of(token.dep_.lower()) is Role.NAME and not _follows_title(token)
+        return is_part and (token.head.i in self._names or token.head.pos_ in ("NOUN", "PROPN"))
 
     def _is_first_name(self, token: Token) -> bool:
         """True for a first name before a name that the parser does not take for a part of it: "Meiling" Zhang."""
@@ -245,70 +241,58 @@ class _Detector:
 
     def _is_no_first_word(self, token: Token) -> bool:
         """True for a word before a name that the parser joins to it."""
-        if token.text.lower() in _NOT_FIRST:
-            return True
-        return token.pos_ in _NO_NAME_BEGINS and not self._lexicon.is_uncapitalised_name(token.text)
+        begins = token.pos_ not in _NO_NAME_BEGINS or self._lexicon.is_uncapitalised_name(token.text)
+        return token.text.lower() in _NOT_FIRST or not begins
 
     def _name(self, start: int, stop: int) -> Mention | None:
         """A name within a range of tokens, with its title and description."""
-        while start > self._first and self._is_first_name(self._doc[start - 1]):
+        doc = self._doc
+        while start > self._first and self._is_first_name(doc[start - 1]):
             start -= 1
-        stop += sum(1 for _ in takewhile(_continues_name, self._doc[stop:]))
-        while stop > start and (
-            self._doc[stop - 1].text.lower() in _NOT_LAST or self._doc[stop - 1].pos_ == "PUNCT"
-        ):
+        stop += sum(1 for _ in takewhile(_continues_name, doc[stop:]))
+        while stop > start and (doc[stop - 1].text.lower() in _NOT_LAST or doc[stop - 1].pos_ == "PUNCT"):
             stop -= 1
-        while start < stop and self._is_no_first_word(self._doc[start]):
+        while start < stop and self._is_no_first_word(doc[start]):
             start += 1
         begin = start
         sign = 0
         while start < stop - 1:
-            title = self._doc[start].text.lower().rstrip(".")
-            if title not in TITLES and not (
-                title in BEFORE_TITLES and self._doc[start + 1].text.lower().rstrip(".") in TITLES
-            ):
+            title = _bare(doc[start])
+            if title not in TITLES and not (title in BEFORE_TITLES and _bare(doc[start + 1]) in TITLES):
                 break
             sign = self._lexicon.noun_gender(title) or sign
             start += 1
-        if start >= stop or not any(token.text[0].isalpha() for token in self._doc[start:stop]):
+        if start >= stop or not any(token.text[0].isalpha() for token in doc[start:stop]):
             return None
-        alone = self._doc[start].text.lower().rstrip(".") if stop - start == 1 else ""
-        is_pair = self._doc[stop : stop + 1].text.lower() in ("and", "&")  # "Mr. and Mrs. Smith"
+        alone = _bare(doc[start]) if stop - start == 1 else ""
+        is_pair = doc[stop : stop + 1].text.lower() in _AND  # "Mr. and Mrs. Smith"
         if alone in NO_NAMES or (alone in ADDRESSES and not is_pair):
             return None
-        if (start > self._first and self._describes(self._doc[start - 1])) or _follows_title(
-            self._doc[start]
-        ):
+        if _follows_title(doc[start]) or (start > self._first and self._describes(doc[start - 1])):
             begin = min(begin, start - 1)
-            sign = sign or self._lexicon.noun_gender(self._doc[start - 1].text.lower().rstrip("."))
-        if begin < start and begin > self._first and self._doc[begin - 1].text.lower() in BEFORE_TITLES:
+            sign = sign or self._lexicon.noun_gender(_bare(doc[start - 1]))
+        if begin < start and begin > self._first and doc[begin - 1].text.lower() in BEFORE_TITLES:
             begin -= 1  # "Prime Minister"
-        article = begin > self._first and self._doc[begin - 1].text.lower() == "the"
-        if begin < start and begin > self._first and self._doc[begin - 1].dep_ in ("det", "nmod:poss"):
+        article = begin > self._first and doc[begin - 1].text.lower() == "the"
+        if begin < start and begin > self._first and doc[begin - 1].dep_ in ("det", "nmod:poss"):
             begin -= 1
-        head = next(
-            (t for t in self._doc[start:stop] if not start <= t.head.i < stop or t.head is t),
-            self._doc[start],
-        )
+        heads = (t for t in doc[start:stop] if not start <= t.head.i < stop or t.head is t)
+        head = next(heads, doc[start])
         mention = self._mention(head, start, stop, Kind.NAME)
-        mention.words = distinctive_tokens(self._doc[start:stop].text)
+        mention.words = distinctive_tokens(doc[start:stop].text)
         if alone in TITLES and is_pair:
             sign = self._lexicon.noun_gender(alone)
-            mention.words = distinctive_tokens(self._doc[stop + 2 : stop + 3].text)
+            mention.words = distinctive_tokens(doc[stop + 2 : stop + 3].text)
         mention.sign = sign
-        title = self._doc[start - 1].text.lower().rstrip(".") if begin < start else ""
+        title = _bare(doc[start - 1]) if begin < start else ""
         if len(mention.words) > 1 or title not in OF_SURNAMES:
             mention.odds = self._lexicon.name_gender(mention.words)
-        possessive = next((one for one in self._doc[start:stop].root.lefts if one.dep_ == "nmod:poss"), None)
+        possessive = next((one for one in doc[start:stop].root.lefts if one.dep_ == "nmod:poss"), None)
         mention.possessor = possessive.i + self._offset if possessive is not None else -1
-        mention.plural = article and self._doc[stop - 1].text.lower().endswith("s")
-        mention.display = self._place(
-            Span(self._doc[begin].idx, self._doc[stop - 1].idx + len(self._doc[stop - 1]))
-        )
-        is_label = (
-            begin == self._first and self._doc[stop : stop + 1].text == ":"
-        )  # "Ann: When does he land?"
-        mention.vocative |= is_label or (begin > 0 and self._doc[begin - 1].text.lower() in _GREETINGS)
+        mention.plural = article and doc[stop - 1].text.lower().endswith("s")
+        mention.display = self._characters(begin, stop)
+        is_label = begin == self._first and doc[stop : stop + 1].text == ":"  # "Ann: When does he land?"
+        mention.vocative |= is_label or (begin > 0 and doc[begin - 1].text.lower() in _GREETINGS)
         return mention
 
     def _noun(self, token: Token) -> Mention | None:
@@ -335,24 +319,22 @@ class _Detector:
             role, word = role_of(child.dep_.lower()), child.text.lower()
             if role is Role.POSSESSIVE:
                 mention.determiner, mention.possessor = Determiner.POSSESSIVE, child.i + self._offset
-            elif word in ("the",):
-                mention.determiner = Determiner.DEFINITE
-            elif word in ("this", "that", "these", "those"):
-                mention.determiner = Determiner.DEMONSTRATIVE
-            elif (
-                word in ("a", "an", "some", "any", "every", "each", "no", "another") or child.dep_ == "nummod"
-            ):
-                mention.determiner = Determiner.INDEFINITE
-            if role is not Role.POSSESSIVE:
-                mention.sign = mention.sign or self._lexicon.noun_gender(child.text.lower())
+            else:
+                other = Determiner.INDEFINITE if child.dep_ == "nummod" else mention.determiner
+                mention.determiner = _DETERMINERS.get(word, other)
+                mention.sign = mention.sign or self._lexicon.noun_gender(word)
         return mention
 
+    def _characters(self, start: int, stop: int) -> Span:
+        """Characters of the document that a range of tokens covers."""
+        last = self._doc[stop - 1]
+        return self._place(Span(self._doc[start].idx, last.idx + len(last)))
+
     def _mention(self, head: Token, start: int, stop: int, kind: Kind) -> Mention:
-        doc, role = self._doc, role_of(head.dep_.lower())
-        top = head
+        role, top = role_of(head.dep_.lower()), head
         while role_of(top.dep_.lower()) in _TRANSPARENT and top.head.i != top.i:
             top = top.head
-        span = self._place(Span(doc[start].idx, doc[stop - 1].idx + len(doc[stop - 1])))
+        span = self._characters(start, stop)
         governor = top.head
         function = role_of(top.dep_.lower())
         predicate_of = -1
@@ -365,17 +347,22 @@ class _Detector:
             stop + self._offset,
             head.i + self._offset,
             kind,
-            doc[start:stop].text,
+            self._doc[start:stop].text,
             self._number,
             function,
             governor.i + self._offset if governor.i != top.i else -1,
             speaks=function is Role.SUBJECT and governor.lemma_.lower() in _SPEECH,
             clause=_clause(governor).i + self._offset,
-            vocative=role_of(head.dep_.lower()) is Role.OTHER and head.dep_ in ("vocative", "discourse"),
+            vocative=role is Role.OTHER and head.dep_ in ("vocative", "discourse"),
             apposition=head.head.i + self._offset if role is Role.APPOSITION else -1,
             predicate_of=predicate_of,
             display=span,
         )
+
+
+def _bare(token: Token) -> str:
+    """A word in lower case without the full stop of an abbreviation."""
+    return token.text.lower().rstrip(".")
 
 
 def _may_be_noun(token: Token) -> bool:
@@ -388,9 +375,7 @@ def _may_be_noun(token: Token) -> bool:
 
 def _is_pronoun(token: Token) -> bool:
     """True for a form of he, she, they or of a neopronoun, which parsers often take for a noun or a name."""
-    if token.text in _ALSO_NAMES:
-        return token.pos_ == "PRON"
-    return token.text.lower() in GENDER_BY_FORM
+    return token.pos_ == "PRON" if token.text in _ALSO_NAMES else token.text.lower() in GENDER_BY_FORM
 
 
 def _parts(entity: Tokens) -> Iterator[tuple[int, tuple[int, int]]]:
@@ -405,7 +390,7 @@ def _parts(entity: Tokens) -> Iterator[tuple[int, tuple[int, int]]]:
 
 def _follows_title(token: Token) -> bool:
     """True for the second word of "Lady Ashdown", which the parser may take for a part of a name "Lady"."""
-    return token.i > 0 and token.nbor(-1).text.lower().rstrip(".") in TITLES
+    return token.i > 0 and _bare(token.nbor(-1)) in TITLES
 
 
 def _continues_name(token: Token) -> bool:

@@ -186,18 +186,14 @@ def agreement(entity: Entity, sign: int) -> float:
     return gender - _OF_NEUTRAL * neutral / (number + neutral + 1)
 
 
-def gender_utility(entity: Entity, sign: int) -> float:
-    """Log-probability that an entity has a signed gender, 0 where nothing is known: a fixed part of each utility."""
-    return log(2) - log(1 + exp(-agreement(entity, sign)))
-
-
 def _gender(entity: Entity, sign: int) -> dict[str, float]:
-    """Agreement of an entity with a signed gender, by kind of evidence."""
+    """Agreement of an entity with a signed gender, by kind of evidence; its log-probability is the fixed utility."""
     masculine, neutral, feminine = entity.pronouns
     same, other = (feminine, masculine) if sign > 0 else (masculine, feminine)
+    agrees = agreement(entity, sign)
     return {
-        OFFSET: gender_utility(entity, sign) if sign else 0.0,
-        "agreement": agreement(entity, sign) if sign else nan,
+        OFFSET: log(2) - log(1 + exp(-agrees)) if sign else 0.0,
+        "agreement": agrees if sign else nan,
         "title_agrees": float(entity.sign * sign) if sign else float(entity.sign != 0),
         "name_agrees": entity.odds * sign if sign and entity.odds else nan,
         "same_pronouns": float(same) if sign else nan,

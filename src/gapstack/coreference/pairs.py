@@ -158,8 +158,8 @@ class PairScorer:
             return np.zeros((0, len(self.weights["v.bias"])), dtype=np.float32)
         swapped = self.encoder.swapped(pieces)
         readings = [pieces] if swapped == pieces else [pieces, swapped]
-        vectors = [self._vectors(one, places) for one in readings]
-        return sum(vectors[1:], vectors[0]) / len(vectors)
+        result: Floats32 = np.mean([self._vectors(one, places) for one in readings], axis=0)
+        return result
 
     def _vectors(self, pieces: Sequence[int], places: Ints) -> Floats32:
         states = [_layers(self.weights, TUNED, segment)[1:-1] for segment in self.encoder.states(pieces)]

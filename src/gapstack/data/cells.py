@@ -86,6 +86,11 @@ def plain_stem(path: Path) -> str:
     return Path(path.stem).stem if path.suffix in {".gz", ".xz"} else path.stem
 
 
+def plain_suffix(path: Path) -> str:
+    """Format suffix of a file, ``.tsv`` for ``gap-test.tsv.xz``; "" if it has none."""
+    return next((suffix for suffix in reversed(path.suffixes) if suffix not in {".gz", ".xz"}), "")
+
+
 def read_table(path: Path, layouts: Sequence[Columns], parse: Callable[[Row], T], **options: Any) -> list[T]:
     """Read a table and return what ``parse`` makes of each row, in order; see :func:`stream_table`."""
     return list(stream_table(path, layouts, parse, **options))

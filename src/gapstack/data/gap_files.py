@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapstack.data.cells import Columns, Quarantine, Row, plain_stem, read_table, stream_table
+from gapstack.data.cells import Columns, Quarantine, Row, plain_stem, plain_suffix, read_table, stream_table
 from gapstack.data.corpus import GAP_COLUMNS, Corpus, example_of
 from gapstack.data.example import Example, Label
 from gapstack.errors import DataError, Place, located, shown
@@ -71,7 +71,7 @@ def read(path: Path | str, *, label_set: str = "official") -> Corpus:
         If the file does not exist.
     """
     path = Path(path)
-    kind = next((one for one in reversed(path.suffixes) if one not in {".gz", ".xz"}), "")
+    kind = plain_suffix(path)
     if kind not in {".csv", ".jsonl", ".parquet"}:
         return read_gap(path, label_set=label_set)
     import pandas as pd  # slow to import

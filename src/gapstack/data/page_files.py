@@ -15,7 +15,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from gapstack.data.cells import decode, iter_lines, read_json
+from gapstack.data.cells import decode, iter_lines, plain_suffix, read_json
 from gapstack.data.example import Gender, Label, Span
 from gapstack.data.extra.conll import ConllDocument, read_corpus
 from gapstack.data.extra.mined import Source
@@ -75,13 +75,13 @@ def read_pages(path: Path) -> Iterator[Page]:
 
 def count_pages(path: Path) -> int:
     """Number of pages of a file, without parsing them."""
-    return sum(1 for _ in iter_lines(path)) if _is_json(path) else 1
+    return sum(1 for _ in iter_lines(path)) if plain_suffix(path) == ".jsonl" else 1
 
 
 def read_documents(path: Path) -> Iterator[RawDocument]:
     """Read the documents of a file, plain text or JSON lines, with every character; DataError with file and line."""
     path = Path(path)
-    if _is_json(path):
+    if plain_suffix(path) == ".jsonl":
         return _json_documents(path)
     text = decode(read_bytes(path), path)
     if not text.strip() or "\0" in text:
@@ -89,10 +89,6 @@ def read_documents(path: Path) -> Iterator[RawDocument]:
         line = text.partition("\0")[0].count("\n") + 1
         raise DataError(problem, place=Place(path, line), expected="text")
     return iter([RawDocument(path.name.split(".")[0], text)])
-
-
-def _is_json(path: Path) -> bool:
-    return [suffix for suffix in path.suffixes if suffix not in {".gz", ".xz"}][-1:] == [".jsonl"]
 
 
 def _json_documents(path: Path) -> Iterator[RawDocument]:

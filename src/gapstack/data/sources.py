@@ -74,17 +74,13 @@ class Dataset:
 
     def within(self, folder: Path) -> Path | None:
         """Find it in a data folder: at ``path`` or directly under its own name; plain, ``.gz`` or ``.xz``."""
-        for relative in (self.path, Path(self.path).name):
-            if path := _packed(folder / relative):
-                return path
-        return None
+        return _packed(folder / self.path) or _packed(folder / Path(self.path).name)
 
     def is_intact(self, path: Path) -> bool:
         """True if the files at ``path``, unpacked, have the published checksums."""
         try:
-            return all(
-                hashlib.sha256(read_bytes(path / file.name)).hexdigest() == file.sha256 for file in self.files
-            )
+            found = [hashlib.sha256(read_bytes(path / file.name)).hexdigest() for file in self.files]
+            return found == [file.sha256 for file in self.files]
         except DataNotFoundError:  # a folder that lacks a file
             return False
 
@@ -95,15 +91,11 @@ def _packed(path: Path) -> Path | None:
     return next((one for one in paths if one.exists()), None)
 
 
-def _datasets() -> dict[str, Dataset]:
-    listed: dict[str, Any] = tomllib.loads((_SAMPLE.parent / "datasets.toml").read_text(encoding="utf-8"))
-    return {
-        name: Dataset(name, **fields | {"files": tuple(RemoteFile(**f) for f in fields.get("files", ()))})
-        for name, fields in listed.items()
-    }
-
-
-DATASETS: dict[str, Dataset] = _datasets()
+_LISTED: dict[str, Any] = tomllib.loads((_SAMPLE.parent / "datasets.toml").read_text(encoding="utf-8"))
+DATASETS: dict[str, Dataset] = {
+    name: Dataset(name, **fields | {"files": tuple(RemoteFile(**f) for f in fields.get("files", ()))})
+    for name, fields in _LISTED.items()
+}
 """By name, in the order that ``gap data status`` shows."""
 
 

@@ -283,7 +283,9 @@ def _candidates(
             return (gold and gold.gender_of(span)) or people.gender_of(tree, span)
 
         for match in contexts(tree, gender_of, words):
-            label, clusters = None, gold and gold.clusters_of(match)
+            label = clusters = None
+            if gold:  # a pronoun's cluster is that of its own mention alone
+                clusters = gold.by_span.get(match.pronoun), gold.cluster_of(match.a), gold.cluster_of(match.b)
             if clusters and not all(clusters):
                 left_out["a mention has no gold cluster"] += 1
                 continue
@@ -366,10 +368,6 @@ class GoldNames:
     def cluster_of(self, span: Span) -> str | None:
         """Cluster of a mention; None if it has none."""
         return self.by_span.get(span) or self._by_head.get(head_span(self._tree, span))
-
-    def clusters_of(self, match: PatternMatch) -> tuple[str | None, ...]:
-        """Clusters of pronoun, A and B; a pronoun's is that of its own mention alone."""
-        return self.by_span.get(match.pronoun), self.cluster_of(match.a), self.cluster_of(match.b)
 
     def gender_of(self, span: Span) -> Gender | None:
         """Gender of the cluster of a name, according to its pronouns and titles."""
