@@ -133,8 +133,3 @@ def test_the_shipped_model_is_the_default(model, monkeypatch):
     monkeypatch.setattr(predictors, "SHIPPED", "nothing-here")
     with pytest.raises(DataNotFoundError, match="build_small"):
         gapstack.load()
-
-
-def test_a_corpus_is_decided_row_by_row(alphabet, sample_test):
-    decided = alphabet.predict_proba(sample_test).argmax(axis=1)
-    assert alphabet.predict(sample_test).tolist() == decided.tolist()

@@ -51,12 +51,8 @@ def test_real_files_give_rows_like_gaps(loaded, name):
 
 
 KNOWN = {
-    "dpr": "dpr-train-3: When A{Debbie} splashed B{Tina}, {she} got in trouble.",
-    "winogender": "winogender-technician.customer.1.female: "
-    "A{The technician} told B{the customer} that {she} could pay with cash.",
     "winobias": "winobias-current-anti-type1-dev-1: "
     "A{The developer} argued with B{the designer} because {she} did not like the design.",
-    "knowref-train": "knowref-train-1: A{Pearl} is painting a portrait of B{Martha}, but every pose exhausts {her}.",
     "wsc273": "wsc273-7: A{Paul} tried to call B{George} on the phone, but {he} wasn't successful.",
     "winogrande": "winogrande-18: A{Megan} has a lot less money than B{Jessica} because {she} just bought the winning "
     "lottery ticket.",
@@ -127,10 +123,13 @@ def test_blanks_are_filled_where_the_case_is_sure(before, after, marked, case):
     assert case_of_blank(before, after, marked=marked) == case
 
 
-def test_missing_files_are_named(tmp_path):
-    (tmp_path / "winogender").mkdir()
-    with pytest.raises(DataNotFoundError, match=r"all_sentences.tsv"):
-        load("winogender", tmp_path)
+@pytest.mark.parametrize(
+    ("name", "problem"), [("winogender", "all_sentences.tsv"), ("winobias", "0 WinoBias files; expected 8")]
+)
+def test_missing_files_are_named(tmp_path, name, problem):
+    (tmp_path / name).mkdir()
+    with pytest.raises(DataNotFoundError, match=problem):
+        load(name, tmp_path)
 
 
 def knowref(*names):
@@ -212,9 +211,3 @@ def test_a_pair_of_lines_is_one_schema(tmp_path):
     (example,) = load("winogrande", tmp_path).corpus
     assert example.text == "Ada met Eve since she called."
     assert (example.a_text, example.b_text, example.label) == ("Ada", "Eve", Label.B)
-
-
-def test_a_winobias_folder_without_its_files_is_refused(tmp_path):
-    (tmp_path / "winobias").mkdir()
-    with pytest.raises(DataNotFoundError, match="0 WinoBias files; expected 8"):
-        load("winobias", tmp_path)

@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from gapstack.data import Quarantine, sources
+from gapstack.data import sources
 from gapstack.data.sources import DATASETS, DownloadError, RemoteFile
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
 from gapstack.files import cache_root, sha256
@@ -151,18 +151,6 @@ def test_label_sets_are_applied_to_every_split(tmp_path):
         sources.relabel(gap.test, "majority")
     with pytest.raises(UnknownNameError, match="no label set"):
         sources.gap_split("test", folder, label_set="mine")
-
-
-def test_bad_rows_of_every_split_can_be_put_aside(tmp_path):
-    folder = fill(tmp_path / "mine")
-    for file in ("gap-development.tsv", "gap-test.tsv"):
-        (folder / file).write_text(FILES[file].replace("\tshe\t0", "\tshe\t1"))
-    quarantine = Quarantine(tmp_path / "aside")
-    gap = sources.load_gap(folder, quarantine=quarantine)
-    assert gap.train.ids + gap.test.ids == ["development-2", "validation-1", "validation-2", "test-2"]
-    assert len(quarantine.paths) == 2
-    with pytest.raises(DataError, match="Pronoun-offset"):
-        sources.load_gap(folder)
 
 
 def test_the_sample_replaces_gap_with_a_warning(capsys, sample_train):

@@ -17,7 +17,7 @@ from gapstack.data.gap_files import write_gap
 from gapstack.errors import DataNotFoundError, ExtraError, MismatchError
 from gapstack.resolvers import live
 from gapstack.resolvers.clusters import read_clusters
-from gapstack.resolvers.live import ADAPTERS, fastcoref_model
+from gapstack.resolvers.live import ADAPTERS
 from tests.commands import gap
 
 TEXT = "Ann Lee  met Beth. She didn't see her."
@@ -214,11 +214,3 @@ def test_the_command_s_file_goes_into_clusters_to_gap(prepared, tmp_path, monkey
     assert "2 of 2 rows covered" in printed
     gap("clusters-to-gap", "out.jsonl.xz", "--gold", "rows.tsv", "--output", "scorer.tsv")
     assert (tmp_path / "scorer.tsv").read_text() == "row-0\tTRUE\tFALSE\nrow-1\tTRUE\tFALSE\n"
-
-
-@pytest.mark.parametrize(("kind", "name"), [("fcoref", "fastcoref"), ("lingmess", "lingmess")])
-def test_fastcoref_s_classes_are_adapted_to_transformers_5(kind, name, prepared):
-    prepared(name)
-    found = fastcoref_model(kind)
-    assert found.all_tied_weights_keys == {}
-    assert getattr(found, "_supports_sdpa", True) is (kind == "fcoref")
