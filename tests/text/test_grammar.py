@@ -4,36 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapstack.data import Span
-from gapstack.text.grammar import Parse, Role, empty_parse, parse_of, role_of
+from gapstack.text.grammar import Parse, Role, empty_parse, parse_of
 from tests.trees import tree
 
 # "Ann gave the book to Eve ." in both schemes
 UD = "Ann/p/nsubj/1 gave/v/ROOT/1 books/n/obj/1 to/a/case/4 Eve/p/obl/1 ./u/punct/1"
 CLEAR = "Ann/p/nsubj/1 gave/v/ROOT/1 books/n/dobj/1 to/a/prep/1 Eve/p/pobj/3 ./u/punct/1"
-
-
-@pytest.mark.parametrize(
-    ("labels", "role"),
-    [
-        ("nsubj nsubj:pass nsubjpass nsubj:outer", Role.SUBJECT),
-        ("obj dobj", Role.OBJECT),
-        ("iobj dative", Role.DATIVE),
-        ("obl obl:agent obl:unmarked nmod pobj", Role.OBLIQUE),
-        ("nmod:poss poss", Role.POSSESSIVE),
-        ("root", Role.ROOT),
-        ("conj", Role.CONJUNCT),
-        ("appos", Role.APPOSITION),
-        ("flat flat:name compound nn nmod:desc", Role.NAME),
-        ("ccomp advcl acl csubj csubj:pass csubjpass pcomp", Role.CLAUSE),
-        ("acl:relcl relcl advcl:relcl", Role.RELATIVE),
-        ("xcomp", Role.OPEN_CLAUSE),
-        ("parataxis", Role.PARATAXIS),
-        ("attr", Role.PREDICATE),
-        ("det aux cc whatever ''", Role.OTHER),
-    ],
-)
-def test_labels_of_both_schemes_mean_the_same_roles(labels, role):
-    assert {role_of(label) for label in labels.split()} == {role}
 
 
 def test_both_schemes_give_one_tree():

@@ -31,8 +31,6 @@ from gapstack.files import atomic_path, fingerprint
 from gapstack.processes import create_executor
 from gapstack.runs.predict import Chunk, resumable
 
-RESOLVER = "gapstack"
-
 
 class OutputFormat(NamedTuple):
     """How a file is written: the parts of a document, and what comes before the first and after the last."""
@@ -178,10 +176,6 @@ def _open(path: Path) -> IO[str]:
     return path.open("w", encoding="utf-8", newline="\n")
 
 
-def _line(one: Annotation) -> Iterator[str]:
-    yield one.document.line(RESOLVER, __version__)
-
-
 def _columns(one: Annotation) -> Iterator[str]:
     """CoNLL-2012: document, part, index of the word, word, mentions."""
     name = "_".join(printable(one.id).split()).lstrip("#") or "document"
@@ -216,7 +210,7 @@ def _columns(one: Annotation) -> Iterator[str]:
 
 
 _KINDS = {
-    ".jsonl": OutputFormat(_line),
+    ".jsonl": OutputFormat(lambda one: iter([one.document.line("gapstack", __version__)])),
     ".conll": OutputFormat(_columns),
     ".html": OutputFormat(page.section, page.HEAD, page.FOOT),
 }

@@ -24,6 +24,7 @@ from itertools import combinations
 from math import log
 
 import numpy as np
+from scipy.special import softmax
 
 from gapstack.anytext.people import Person
 from gapstack.data import Example, Span
@@ -159,9 +160,7 @@ def beyond_pairs(question: Question, form: str) -> Floats:
 
 def choice(utilities: Floats) -> Floats:
     """Probabilities (k + 1,) of alternatives with these utilities, the last with utility 0."""
-    logits = np.append(utilities, 0.0)
-    exponentials: Floats = np.exp(logits - logits.max())
-    shares: Floats = exponentials / exponentials.sum()
+    shares: Floats = softmax(np.append(utilities, 0.0))
     return shares
 
 

@@ -130,16 +130,10 @@ class AnyTextResolver(ABC):
 
 
 class PronounResolver(AnyTextResolver):
-    """Resolves pronouns with a predictor of rows of two names, window by window.
+    """Resolves pronouns with a predictor of rows of two names, window by window of at most ``words`` words.
 
-    Parameters
-    ----------
-    predictor : Predictor
-        Predicts rows of two names; MemberError if it only returns stored predictions.
-    parser : str or Path, optional
-        Pipeline that detects names; ``en_gapstack`` by default.
-    words : int
-        Maximum number of words of a window.
+    ``parser`` is the pipeline that detects names, ``en_gapstack`` by default. MemberError if the predictor only returns
+    stored predictions.
     """
 
     def __init__(self, predictor: Predictor, parser: str | Path | None = None, words: int = WORDS):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gapstack.anytext.answer import Answer, Answers, Candidate, KnownPerson
+from gapstack.anytext.entities import Annotation
 from gapstack.anytext.pronoun_resolver import PLURAL, AnyTextResolver, PronounResolver, Text
-from gapstack.anytext.windows import SEEN, Window, passages
+from gapstack.anytext.windows import GENDERED, SEEN, Window, passages
 from gapstack.coreference.detection import Position, sentences
 from gapstack.coreference.entities import Context
 from gapstack.coreference.mentions import Determiner, Kind, Mention
@@ -22,6 +24,8 @@ from gapstack.data import Span
 from gapstack.files import fingerprint, scratch_cache
 from gapstack.members.member import Predictor
 from gapstack.records import versions
+from gapstack.resolvers.formats import Output
+from gapstack.resolvers.live import Adapter, Pages, Predict
 from gapstack.runs.predictors import load
 from gapstack.text.grammar import Role
 from gapstack.text.parses import docs, find_parser, text_key
@@ -218,3 +222,44 @@ def _notes(pronoun: Mention) -> tuple[str, ...]:
     if form in PLURAL:
         return (f"{form!r} may be a plural",)
     return () if form in SEEN or pronoun.reflexive else (f"{form!r} is rare in training",)
+
+
+@lru_cache(maxsize=1)
+def _resolver(model: Path) -> AnyTextResolver:
+    if (model / "lexicon.json").is_file():
+        return TextResolver(CoreferenceModel.load(model))
+    return PronounResolver(load(model))
+
+
+def _predict_with(model: Path) -> Predict:
+    resolver = _resolver(model)
+
+    def predict(texts: Sequence[str], pages: Pages) -> list[Output | None]:
+        # the model of running text reads no titles
+        titles = pages if isinstance(resolver, PronounResolver) else repeat(None)
+        asked = (Text(text, tuple(GENDERED), url=page) for text, page in zip(texts, titles, strict=False))
+        return [_output(answers) for answers in resolver.stream(asked)]
+
+    return predict
+
+
+def _contaminated_by(model: Path) -> Sequence[str]:
+    resolver = _resolver(model)
+    return resolver.predictor.contaminated_by if isinstance(resolver, PronounResolver) else ()
+
+
+def _output(answers: Answers) -> Output:
+    found = Annotation.of(answers).document
+    return Output(None, answers.text, found.clusters, found.mention_scores, found.link_scores)
+
+
+ADAPTER = Adapter(
+    "gapstack",
+    "gapstack",
+    "a folder with the model of running text, a saved member or stack, or a run",
+    _predict_with,
+    default=shipped,
+    contaminated_by=_contaminated_by,
+    identity=lambda model: _resolver(model).identity,
+)
+"""This package's own resolver of texts, which detects the names itself."""

@@ -74,17 +74,10 @@ class CoreferenceModel:
             raise DataNotFoundError(
                 f"{folder} has no lexicon.json; train the model with models/people/train.py"
             )
-        pronouns, nouns, shown = (
-            restore_booster(read_bytes(folder / f"{name}.txt").decode()) for name in _BOOSTERS
-        )
-        return cls(
-            pronouns,
-            nouns,
-            shown,
-            PairScorer.load(folder),
-            Lexicon.load(folder),
-            tree_digest(folder, (".md",)),
-        )
+        files = (read_bytes(folder / f"{name}.txt").decode() for name in _BOOSTERS)
+        pronouns, nouns, shown = map(restore_booster, files)
+        identity = tree_digest(folder, (".md",))
+        return cls(pronouns, nouns, shown, PairScorer.load(folder), Lexicon.load(folder), identity)
 
     def save(self, folder: Path) -> None:
         """Write the files into an existing folder."""

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import load, save_file
-from scipy.special import erf, expit
+from scipy.special import erf, expit, softmax
 from tokenizers import Tokenizer
 
 from gapstack.coreference.mentions import Kind, Mention, Neural, Place
@@ -198,9 +198,7 @@ class PairScorer:
             for name, values in classes.of(i, others).items():
                 hidden += self.weights[f"{name}.weight"][values]
             logits = self._linear("out", np.maximum(hidden, 0))[:, 0]
-            utilities = np.append(logits, alone[i])
-            shares = np.exp(utilities - utilities.max())
-            shares /= shares.sum()
+            shares = softmax(np.append(logits, alone[i]))
             links = {around[j]: float(p) for j, p in zip(others, shares, strict=False) if p > _LEAST_LINK}
             mention.neural = Neural(links, _people(mention, links), float(shares[-1]), float(validity[i]))
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import lightgbm
 import numpy as np
+from scipy.special import softmax
 
 from gapstack.types import Floats, Ints
 
@@ -100,7 +101,5 @@ def choose(booster: lightgbm.Booster, alternatives: Sequence[Mapping[str, float]
     if len(alternatives) == 1:
         return np.ones(1)
     features = matrix(alternatives, booster.feature_name())
-    utilities: Floats = np.asarray(booster.predict(features, raw_score=True)) + _offsets(alternatives)
-    exponentials: Floats = np.exp(utilities - utilities.max())
-    result: Floats = exponentials / exponentials.sum()
+    result: Floats = softmax(np.asarray(booster.predict(features, raw_score=True)) + _offsets(alternatives))
     return result

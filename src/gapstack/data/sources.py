@@ -158,16 +158,19 @@ def search(name: str, data: Path | None = None) -> DataLocation | None:
     Raises IntegrityError if the cache has other bytes than the published ones.
     """
     dataset = require_dataset(name)
-    for origin, folder in _places(data):
-        path = dataset.within(folder)
-        if path is not None:
-            if origin == "cache" and not dataset.is_intact(path):
-                raise IntegrityError(
-                    f"{path}: the SHA-256 is not the published one. Delete it, or get it again with: gap data fetch "
-                    f"{name}"
-                )
-            return DataLocation(path, origin)
-    return None
+    location = _first(dataset, data)
+    if location and location.origin == "cache" and not dataset.is_intact(location.path):
+        raise IntegrityError(
+            f"{location.path}: the SHA-256 is not the published one. Delete it, or get it again with: gap data fetch "
+            f"{name}"
+        )
+    return location
+
+
+def _first(dataset: Dataset, data: Path | None) -> DataLocation | None:
+    """The first place that has a data set, whether intact or not."""
+    paths = ((dataset.within(folder), origin) for origin, folder in _places(data))
+    return next((DataLocation(path, origin) for path, origin in paths if path), None)
 
 
 def find(name: str, data: Path | None = None) -> Path | None:
@@ -211,8 +214,7 @@ def status(data: Path | None = None) -> list[Status]:
     """Location, rows and integrity of every data set."""
     lines: list[Status] = []
     for dataset in DATASETS.values():
-        paths = ((dataset.within(folder), origin) for origin, folder in _places(data))
-        location = next((DataLocation(path, origin) for path, origin in paths if path), None)
+        location = _first(dataset, data)
         rows = intact = None
         if location is not None and dataset.rows is not None:
             rows = read_bytes(location.path).count(b"\n") - 1  # the header

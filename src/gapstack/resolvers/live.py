@@ -257,6 +257,6 @@ _LIBRARIES = {
     ),
 }
 ADAPTERS: Registry[Adapter] = Registry(
-    "resolver", {**_LIBRARIES, "gapstack": "gapstack.anytext.adapter:ADAPTER"}
+    "resolver", {**_LIBRARIES, "gapstack": "gapstack.anytext.text_resolver:ADAPTER"}
 )
 """All resolvers that can be run, by name."""

@@ -39,16 +39,10 @@ _HEADERS = {
 
 
 class DemoServer(ThreadingHTTPServer):
-    """Serves the page and the answers of ``ask``; DataError if the port is not available.
+    """Serves the page and the answers of ``ask``; DataError if the ``port`` (0: any free one) is not available.
 
-    Parameters
-    ----------
-    ask : callable
-        Maps a text to its answers; called for one text at a time. The page shows the message of a GapstackError.
-    model : str
-        Description of the model.
-    port : int
-        0 for any free port.
+    ``ask`` is called for one text at a time; the page shows the message of its GapstackError, and ``model``, a
+    description.
     """
 
     daemon_threads = True
