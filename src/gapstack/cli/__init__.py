@@ -12,7 +12,7 @@ from importlib.metadata import version as version_of
 
 import typer
 
-from gapstack.cli import ask, audit, catalogue, data, encoders, hub, papers, runs, score
+from gapstack.cli import ask, audit, catalogue, data, hub, papers, runs, score
 from gapstack.cli.common import Command, Group, shown_log, standard_streams
 from gapstack.errors import GapstackError, printable, without_extra
 from gapstack.processes import raise_gc_threshold
@@ -65,7 +65,10 @@ for group, modules in {
         for command in module.app.registered_commands:
             command.cls, command.rich_help_panel = Command, group
         app.add_typer(module.app)
-for name, sub_app, group in (("encoders", encoders.app, "Run and predict"), ("data", data.data_app, "Data")):
+for name, sub_app, group in (
+    ("encoders", catalogue.encoders_app, "Run and predict"),
+    ("data", data.data_app, "Data"),
+):
     for command in sub_app.registered_commands:
         command.cls = Command
     app.add_typer(sub_app, name=name, rich_help_panel=group)

@@ -183,14 +183,11 @@ def annotate_command(
         parser=common.input_file,
         help="Plain text (a document a file), or .jsonl with text, id and url of one a line.",
     ),
-    output: Path = Option(
-        ...,
+    output: Path = common.output_option(
+        "File to write: clusters as .jsonl (.gz, .xz too) or CoNLL columns (.conll), or a page (.html).",
         "--output",
         "-o",
-        metavar="FILE",
-        parser=common.output_file,
-        show_default=False,
-        help="File to write: clusters as .jsonl (.gz, .xz too) or CoNLL columns (.conll), or a page (.html).",
+        default=...,
     ),
     neutral: bool = Option(False, "--neutral", help="Also resolve they (as one person) and neopronouns."),
     model: ModelOption = None,

@@ -47,24 +47,13 @@ def audit_command(
     ),
     allow_contaminated: bool = Option(False, "--allow-contaminated", help="Also systems trained on a suite."),
     probe: bool = Option(False, "--probe", help="Probe a language model: has it seen the rows of GAP test?"),
-    fresh: Path | None = Option(
-        None,
-        metavar="FILE",
-        help="Rows for --probe that it cannot have seen, such as those of gap mine.",
-        parser=common.input_file,
+    fresh: Path | None = common.input_option(
+        "Rows for --probe that it cannot have seen, such as those of gap mine."
     ),
-    output: Path | None = Option(
-        None,
-        metavar="FOLDER",
-        help="Folder for report, plots and all probabilities.",
-        parser=common.output_file,
+    output: Path | None = common.output_option(
+        "Folder for report, plots and all probabilities.", metavar="FOLDER"
     ),
-    html: Path | None = Option(
-        None,
-        metavar="FILE",
-        help="Web page with tables, figures, flips and model card.",
-        parser=common.output_file,
-    ),
+    html: Path | None = common.output_option("Web page with tables, figures, flips and model card."),
     details: bool = Option(False, "--details", help="Also print slices and occupations."),
     as_json: common.JsonOption = False,
 ) -> None:
@@ -142,9 +131,7 @@ def audit_embeddings_command(
     data: common.DataOption = None,
     limit: int = Option(50_000, min=0, help="Most frequent words to read in addition to the lists; 0: all."),
     seed: int = Option(0, help="Seed of partitions, clusters and splits."),
-    output: Path | None = Option(
-        None, metavar="FOLDER", help="Folder for the report as files.", parser=common.output_file
-    ),
+    output: Path | None = common.output_option("Folder for the report as files.", metavar="FOLDER"),
     details: bool = Option(False, "--details", help="List every missing word."),
     as_json: common.JsonOption = False,
 ) -> None:
@@ -169,9 +156,7 @@ def audit_sentences_command(
     data: common.DataOption = None,
     layer: int = Option(-1, help="Layer, from 0 (embeddings) up or -1 (the last) down."),
     seed: int = Option(0, min=0, help="Seed of random partitions."),
-    output: Path | None = Option(
-        None, metavar="FOLDER", help="Folder for the table as files.", parser=common.output_file
-    ),
+    output: Path | None = common.output_option("Folder for the table as files.", metavar="FOLDER"),
     as_json: common.JsonOption = False,
 ) -> None:
     """Test an encoder's sentences for associations of gender (SEAT), next to word vectors (WEAT)."""
@@ -184,6 +169,4 @@ def audit_sentences_command(
     sources = vectors or [f"encoder:{encoder}" if encoder else "encoder"]
     spaces = [read_vectors(source, keep=lists.every_word) for source in sources]
     report = sentences_report(audit_sentences(lists, encoder, spaces, layer=layer, seed=seed))
-    common.print_report(report, as_json)
-    if output:
-        common.report_written(*report.write(output))
+    common.print_report(report, as_json, output)

@@ -194,6 +194,16 @@ def output_file(name: str) -> Path:
     return Path(name)
 
 
+def input_option(help: str, *names: str, default: Any = None, metavar: str = "FILE") -> Any:
+    """An option that takes an :func:`input_file`, by default not required."""
+    return Option(default, *names, metavar=metavar, help=help, parser=input_file)
+
+
+def output_option(help: str, *names: str, default: Any = None, metavar: str = "FILE") -> Any:
+    """An option that takes an :func:`output_file`, by default not required."""
+    return Option(default, *names, metavar=metavar, help=help, parser=output_file)
+
+
 def is_stream(path: Path | None) -> bool:
     """True if a path stands for standard input or output."""
     return path is not None and path.parent in _folders
@@ -233,9 +243,11 @@ def print_result(
         print_parts(parts(), stdout)
 
 
-def print_report(report: Report, as_json: bool) -> None:
-    """Print a report's tables and notes, or its JSON."""
+def print_report(report: Report, as_json: bool, output: Path | None = None) -> None:
+    """Print a report's tables and notes, or its JSON, and write it to a folder, if one is given."""
     print_result(as_json, lambda: report.parts, lambda: report.record)
+    if output:
+        report_written(*report.write(output))
 
 
 def print_table(table: Table, as_json: bool) -> None:

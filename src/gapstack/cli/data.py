@@ -39,9 +39,7 @@ class GoldCorpus(StrEnum):
     ),
 )
 def mine_command(
-    output: Path = Option(
-        ..., "--output", "-o", metavar="FILE", help="GAP TSV to write.", parser=common.output_file
-    ),
+    output: Path = common.output_option("GAP TSV to write.", "--output", "-o", default=...),
     files: list[Path] | None = Argument(
         None,
         metavar="FILES",

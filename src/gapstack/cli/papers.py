@@ -40,11 +40,8 @@ def reproduce_command(
     parser: common.ParserOption = None,
     executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
-    red: Path | None = Option(
-        None,
-        metavar="FILE",
-        help="webster2018: annotated red.tsv of an earlier --output (table 12).",
-        parser=common.input_file,
+    red: Path | None = common.input_option(
+        "webster2018: annotated red.tsv of an earlier --output (table 12)."
     ),
     runs: list[str] | None = Option(
         None,
@@ -53,9 +50,7 @@ def reproduce_command(
         autocompletion=common.complete_run,
     ),
     ablations: bool = Option(False, "--ablations", help="webster2019: the overview's findings, measured."),
-    output: Path | None = Option(
-        None, metavar="FOLDER", help="Folder for the tables and plots as files.", parser=common.output_file
-    ),
+    output: Path | None = common.output_option("Folder for the tables and plots as files.", metavar="FOLDER"),
     as_json: common.JsonOption = False,
 ) -> None:
     """Print a paper's tables next to our figures.
@@ -64,7 +59,6 @@ def reproduce_command(
     single findings; dawkins2021 trains the members of the recipe `sowinobias` with each of three seeds.
     """
     from gapstack.data.sources import data_folder, load_gap
-    from gapstack.display.report import Report
     from gapstack.papers import ablations as findings
     from gapstack.papers import dawkins2021, rudinger2018, webster2018, webster2019
     from gapstack.runs.folder import DEFAULT
@@ -74,7 +68,6 @@ def reproduce_command(
         raise typer.BadParameter("only with rudinger2018", param_hint="--run")
     if ablations and paper != "webster2019":
         raise typer.BadParameter("only with webster2019", param_hint="--ablations")
-    report: Report
     folder = data_folder(data)
     if ablations:
         plans = [load_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
@@ -93,9 +86,7 @@ def reproduce_command(
         report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder), data), folder)
     else:
         report = webster2018.reproduce(load_gap(data), encoder, parser, red=red)
-    common.print_report(report, as_json)
-    if output:
-        common.report_written(*report.write(output))
+    common.print_report(report, as_json, output)
 
 
 @app.command("bench", epilog=common.examples("gap bench frozen"))

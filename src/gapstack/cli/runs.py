@@ -59,15 +59,8 @@ def run_command(
         help="Only these members of the recipe: a,b; they name the run.",
         autocompletion=common.complete_members,
     ),
-    train: list[Path] | None = Option(
-        None,
-        metavar="FILE",
-        help="Your own labelled rows (GAP TSV) to train on.",
-        parser=common.input_file,
-    ),
-    test: list[Path] | None = Option(
-        None, metavar="FILE", help="Your own rows to hold out, labelled or not.", parser=common.input_file
-    ),
+    train: list[Path] | None = common.input_option("Your own labelled rows (GAP TSV) to train on."),
+    test: list[Path] | None = common.input_option("Your own rows to hold out, labelled or not."),
     folds: int | None = Option(None, help="Number of folds instead of the recipe's."),
     seed: int | None = Option(None, help="Seed of the folds instead of the recipe's."),
     epochs: int | None = Option(None, min=1, help="Epochs of every training instead of the recipe's."),
@@ -137,10 +130,8 @@ def predict_command(
         "model that comes with gapstack.",
         autocompletion=common.complete_run,
     ),
-    input: Path = Option(
-        metavar="FILE", help="GAP or Kaggle TSV of the rows (.gz, .xz too).", parser=common.input_file
-    ),
-    output: Path = Option(metavar="FILE", help="Submission CSV to write.", parser=common.output_file),
+    input: Path = common.input_option("GAP or Kaggle TSV of the rows (.gz, .xz too).", default=...),
+    output: Path = common.output_option("Submission CSV to write.", default=...),
     on_error: common.OnErrorOption = "stop",
     executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
@@ -283,11 +274,8 @@ def tune_command(
     recipe: str = Argument(help="A recipe's name, or a .toml file.", autocompletion=common.complete_recipe),
     member: str = Argument(help="Label of one of its members.", autocompletion=common.complete_members),
     trials: int = Option(20, min=1, help="Trials in all, earlier ones of this search included."),
-    ranges: Path | None = Option(
-        None,
-        metavar="FILE",
-        help="TOML of ranges: rounds = {low = 100, high = 800, log = true}.",
-        parser=common.input_file,
+    ranges: Path | None = common.input_option(
+        "TOML of ranges: rounds = {low = 100, high = 800, log = true}."
     ),
     settings: str | None = Option(
         None, metavar="A,B", help="Search only these settings: a,b. Default: all but texts."

@@ -21,15 +21,9 @@ app = typer.Typer()
 
 GoldOption = Annotated[
     Path | None,
-    Option(
-        metavar="FILE",
-        help="Labelled GAP TSV. Default: the split that the ids name.",
-        parser=common.input_file,
-    ),
+    common.input_option("Labelled GAP TSV. Default: the split that the ids name.", default=...),
 ]
-AgainstOption = Annotated[
-    Path, Option(metavar="FILE", help="The rows that it should predict.", parser=common.input_file)
-]
+AgainstOption = Annotated[Path, common.input_option("The rows that it should predict.", default=...)]
 
 
 def _rows(predictions: Path, gold: Path | None, labels: str | None, data: str | None) -> Corpus:
@@ -134,9 +128,7 @@ def stack_command(
         help="Stacker to choose from; repeatable.",
         autocompletion=common.completion("gapstack.ensemble:STACKERS"),
     ),
-    output: Path | None = Option(
-        None, metavar="FILE", help="Submission CSV, out of fold.", parser=common.output_file
-    ),
+    output: Path | None = common.output_option("Submission CSV, out of fold."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Stack submission files, scored by nested cross-validation."""
@@ -165,20 +157,12 @@ def compare_command(
         "folder, default for the model that comes with gapstack.",
         autocompletion=common.complete_run,
     ),
-    gold: Path | None = Option(
-        None,
-        metavar="FILE",
-        parser=common.input_file,
-        help="GAP TSV with labels. Default: what the first run held out; without runs, the split that the first "
-        "file's ids name.",
+    gold: Path | None = common.input_option(
+        "GAP TSV with labels. Default: what the first run held out; without runs, the split that the first "
+        "file's ids name."
     ),
     out_of_fold: bool = Option(False, "--out-of-fold", help="Compare on the run's rows out of fold."),
-    trained_on: list[Path] | None = Option(
-        None,
-        metavar="FILE",
-        help="GAP TSV that files were trained on, to find leaks.",
-        parser=common.input_file,
-    ),
+    trained_on: list[Path] | None = common.input_option("GAP TSV that files were trained on, to find leaks."),
     labels: common.LabelsOption = None,
     data: common.DataOption = None,
     replicates: int = Option(10_000, min=100, help="Resamples of pages, and permutations."),
@@ -189,12 +173,8 @@ def compare_command(
         "--full",
         help="All tables: label sets, pairs, similarity, contributions, slices, label errors.",
     ),
-    html: Path | None = Option(
-        None, metavar="FILE", help="Web page with plots and all examples.", parser=common.output_file
-    ),
-    csv: Path | None = Option(
-        None, metavar="FOLDER", help="Folder for CSV files.", parser=common.output_file
-    ),
+    html: Path | None = common.output_option("Web page with plots and all examples."),
+    csv: Path | None = common.output_option("Folder for CSV files.", metavar="FOLDER"),
     as_json: common.JsonOption = False,
 ) -> None:
     """Compare members, runs and files: intervals, paired tests, slices and contributions, on every label set."""
@@ -230,16 +210,10 @@ def compare_command(
     epilog=common.examples("gap clusters-to-gap clusters.jsonl --gold gap-test.tsv --output answers.tsv"),
 )
 def clusters_to_gap_command(
-    gold: Annotated[
-        Path, Option(metavar="FILE", help="GAP or Kaggle TSV of its rows.", parser=common.input_file)
-    ],
+    gold: Annotated[Path, common.input_option("GAP or Kaggle TSV of its rows.", default=...)],
     file: Path = Argument(help="Output file of a resolver.", parser=common.input_file),
-    output: Path | None = Option(
-        None, metavar="FILE", help="Scorer TSV (ID, A-coref, B-coref).", parser=common.output_file
-    ),
-    clusters: Path | None = Option(
-        None, metavar="FILE", help="Clusters in the exchange format, for members.", parser=common.output_file
-    ),
+    output: Path | None = common.output_option("Scorer TSV (ID, A-coref, B-coref)."),
+    clusters: Path | None = common.output_option("Clusters in the exchange format, for members."),
     format: str | None = Option(None, help="Format of the file. Default: detected."),
     resolver: str | None = Option(None, help="Name of the resolver, if the file has none."),
     version: str = Option("unstated", help="Version of the resolver, if the file has none."),
@@ -292,13 +266,7 @@ def resolve_command(
         autocompletion=common.completion("gapstack.data.sources:SPLITS"),
     ),
     data: Path | None = Option(None, metavar="FOLDER", help="Folder with the GAP files. Default: search."),
-    input_path: Path | None = Option(
-        None,
-        "--input",
-        metavar="FILE",
-        help="Rows to resolve instead: GAP or Kaggle TSV.",
-        parser=common.input_file,
-    ),
+    input_path: Path | None = common.input_option("Rows to resolve instead: GAP or Kaggle TSV.", "--input"),
     pages: bool = Option(False, "--pages", help="Show gapstack the titles of the rows' pages."),
     as_json: common.JsonOption = False,
 ) -> None:
