@@ -29,7 +29,7 @@ from gapstack.encoding.encoders import quiet
 from gapstack.errors import MemberError
 from gapstack.members import create, store
 from gapstack.members.name_substitution import COMMON_NAMES
-from gapstack.runs.encoder_check import trial_rows
+from gapstack.runs.encoders import trial_rows
 
 MARKS = {"unk": "[UNK]", "pad": "[PAD]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 ROBERTA = {

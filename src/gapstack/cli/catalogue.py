@@ -172,7 +172,7 @@ def check_command(
 
     Each member is fitted on some 30 short rows of the embedded sample, for one epoch.
     """
-    from gapstack.runs.encoder_check import check_encoder
+    from gapstack.runs.encoders import check_encoder
 
     found = check_encoder(name)
 

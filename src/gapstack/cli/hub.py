@@ -73,7 +73,7 @@ def _member_card(repository: str, record: Mapping[str, Any]) -> str:
 def _run_card(
     repository: str, recipe: Recipe, versions: Mapping[str, str], parts: Sequence[PartScores]
 ) -> str:
-    from gapstack.display.scores import scores_table
+    from gapstack.display.report import scores_table
 
     facts = {
         "Members": [f"`{part.label}`" for part in recipe.members],

@@ -231,7 +231,7 @@ def load_recipe(name: str, encoder: str | None = None, **settings: Any) -> Recip
 
     recipe = Recipe.load(name)
     if encoder is not None:
-        from gapstack.runs.rescale import on_encoder
+        from gapstack.runs.encoders import on_encoder
 
         recipe, lines = on_encoder(recipe, encoder)
         for line in lines:

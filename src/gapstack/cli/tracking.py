@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gapstack.comparison.learning_curves import learning_curves
+from gapstack.comparison.entries import learning_curves
 from gapstack.comparison.results import PartScores
 from gapstack.errors import RemoteError
 from gapstack.evaluation import METRICS

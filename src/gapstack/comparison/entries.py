@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gapstack.comparison.learning_curves import LearningCurve, learning_curves
 from gapstack.data import Corpus
 from gapstack.data.contamination import is_presumed, known_test_sets, leaks
 from gapstack.data.labels import LABEL_SETS
@@ -19,6 +19,7 @@ from gapstack.data.sources import data_folder, relabel, rows_of
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError
 from gapstack.evaluation import Predictions, read_predictions
 from gapstack.evaluation.files import prediction_ids
+from gapstack.types import Floats
 
 if TYPE_CHECKING:
     from gapstack.members.member import Predictor
@@ -217,3 +218,50 @@ def _same_answers(one: Predictions, other: Predictions) -> bool:
     if one.probabilities is None or other.probabilities is None:
         return one.probabilities is other.probabilities and bool((one.decided == other.decided).all())
     return bool(np.allclose(one.probabilities, other.probabilities, atol=1e-9))
+
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Losses of one training at its evaluations: (k,) each.
+
+    ``updates`` counts all phases; ``training`` is the mean loss since the previous evaluation; ``validation`` is NaN
+    without validation rows.
+    """
+
+    name: str
+    updates: Floats
+    training: Floats
+    validation: Floats
+
+
+def learning_curves(
+    folder: RunFolder, label: str, folds: Sequence[int] | None = None
+) -> tuple[LearningCurve, ...]:
+    """Read the stored curves of a member's folds; damaged ones are left out with a warning."""
+    curves = []
+    places = (
+        folder.member(label).glob("fold-*") if folds is None else (folder.fold(label, one) for one in folds)
+    )
+    for fold in sorted(places):
+        paths = sorted(fold.glob("training/**/history.jsonl"))
+        for number, path in enumerate(paths, 1):
+            name = fold.name.replace("-", " ") + (f", training {number}" if len(paths) > 1 else "")
+            try:
+                curves.append(_read_curve(path, name))
+            except (ValueError, KeyError) as damage:
+                _log.warning("a learning curve is left out: %s: %s", path, damage)
+    return tuple(curves)
+
+
+def _read_curve(path: Path, name: str) -> LearningCurve:
+    import pandas as pd  # slow to import
+
+    lines = pd.read_json(path, lines=True, precise_float=True)
+    lines = lines[["phase", "update", "loss", "validation"]].astype(np.float64)
+    # a phase counts its own updates
+    before = lines["update"].shift().where(lines["phase"].diff() > 0, 0.0).cumsum()
+    columns = (lines["update"] + before, lines["loss"], lines["validation"])
+    return LearningCurve(name, *(column.to_numpy() for column in columns))

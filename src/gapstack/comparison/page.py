@@ -1,7 +1,12 @@
-"""The comparison as one self-contained web page: the answer first, then plots, slices, examples and tables."""
+"""The comparison as one self-contained web page: the answer first, then plots, slices, examples and tables.
+
+A plot is a dict with ``id``, ``part`` of the page, ``title``, ``caption``, ``kind`` and ``views``, of which the reader
+chooses one, in the form that ``follows`` names or in its own list. Members are given by their places.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +17,12 @@ import numpy as np
 from gapstack.comparison.analysis import Comparison
 from gapstack.comparison.entries import ComparedEntry
 from gapstack.comparison.findings import findings
-from gapstack.comparison.plots import plots, rounded
 from gapstack.comparison.strata import STRATA
 from gapstack.comparison.tables import scores_table, tables, warnings
 from gapstack.display.render import Column, metric_column
 from gapstack.display.web import render, utf16
-from gapstack.evaluation import answers
+from gapstack.evaluation import METRICS, answers
+from gapstack.evaluation.diagnostics import reliability, risk_coverage
 from gapstack.files import write_text
 from gapstack.types import Floats, Ints
 
@@ -136,3 +141,204 @@ def _answers(entry: ComparedEntry) -> Ints:
     valid = found.answered.all(axis=1) & ~given.all(axis=1)
     choice = np.where(valid, np.select([given[:, 0], given[:, 1]], [0, 1], default=2), -1)
     return np.column_stack([given.astype(np.int64), choice])
+
+
+Plot = dict[str, Any]
+View = dict[str, Any]
+
+_DIGITS = 4  # significant ones, more than a plot shows
+
+
+def plots(comparison: Comparison) -> list[Plot]:
+    """All plots that have a view."""
+    found = [*_member_plots(comparison), _slices(comparison), *_curve_plots(comparison)]
+    if len(comparison.entries) > 1:
+        found += [_forest(comparison), _wins(comparison), _similarity(comparison)]
+    return [plot for plot in found if plot["views"]]
+
+
+def rounded(values: Floats) -> Any:
+    """Nested lists of few digits, None for missing values, for JSON."""
+    if values.ndim:
+        return [rounded(each) for each in values]
+    return None if np.isnan(values) else float(f"{values:.{_DIGITS}g}")
+
+
+def _plot(name: str, title: str, caption: str, views: list[View], part: str = "plots", **more: Any) -> Plot:
+    kind = {"kind": "dots", **more}
+    return {"id": name, "part": part, "title": title, "caption": caption, "views": views, **kind}
+
+
+def _dots(title: str, axis: str, rows: Sequence[str], series: Mapping[str, Floats], **more: Any) -> View:
+    """A view with a line for each of ``rows``; a series is (rows, 3) values, lows and highs; ``axis`` says of what."""
+    shown = [{"name": name, "ends": rounded(ends)} for name, ends in series.items()]
+    return {"title": title, "axis": axis, "rows": list(rows), "series": shown, **more}
+
+
+def _by_member(
+    comparison: Comparison,
+    title: str,
+    axis: str,
+    names: Sequence[str],
+    series: Mapping[str, Floats],
+    **more: Any,
+) -> View:
+    """Dots with a line for each of these members, numbered, since long names are cut."""
+    places = [comparison.names.index(name) for name in names]
+    rows = [f"{place + 1} {name}" for place, name in zip(places, names, strict=True)]
+    return _dots(title, axis, rows, series, members=places, **more)
+
+
+def _direction(metric: str) -> str:
+    better = METRICS[metric].better
+    return f" ({'lower' if better == 'low' else 'higher'} is better)" if better else ""
+
+
+def _member_plots(comparison: Comparison) -> Iterator[Plot]:
+    """Scores, contributions, bias and flips."""
+    names, added, flips = comparison.names, comparison.contribution, comparison.flips
+    views = []
+    for metric in METRICS:
+        if not np.isnan(comparison.main.points(metric)).all():
+            series = {labels: scores.intervals[metric] for labels, scores in comparison.scores.items()}
+            title = METRICS[metric].title
+            views.append(_by_member(comparison, title, title + _direction(metric), names, series))
+    yield _plot("scores", "Scores", "Scores with their 95% intervals, by label set.", views)
+    if added:
+        measures = {"Shapley value": added.shapley, "leave-one-out": added.left_out}
+        views = [
+            _by_member(comparison, name, f"{name}, nats of logloss", added.members, {name: ends})
+            for name, ends in measures.items()
+        ]
+        caption = (
+            "How much each system lowers the logloss of a weighted average: on average over all sets of the others "
+            "(Shapley value), or when all others are there (leave-one-out)."
+        )
+        yield _plot("added", "Contributions", caption, views, line=0)
+    if comparison.balanced:
+        series = {
+            "unweighted": comparison.main.intervals["bias"],
+            "reweighted by difficulty": comparison.balanced.intervals["bias"],
+        }
+        axis = "F1 feminine divided by F1 masculine (1 is even)"
+        caption = "Reweighted: both genders have the same mix of number of names and rank of the right one."
+        yield _plot("bias", "Bias", caption, [_by_member(comparison, "bias", axis, names, series)], line=1)
+    if flips:
+        views = [
+            _by_member(comparison, kind, "share of answers that change", flips.members, {kind: ends})
+            for kind, ends in flips.shares.items()
+        ]
+        caption = (
+            "How often an answer changes when a change of the text should not matter: masculine and feminine words "
+            "exchanged (gender), A and B exchanged (order), other names (names)."
+        )
+        yield _plot("flips", "Counterfactual flips", caption, views, line=0)
+
+
+def _slices(comparison: Comparison) -> Plot:
+    parts = [part for part in comparison.slices if not np.isnan(part.scores["f1_gap"][:, 0]).all()]
+    names = [f"{part.dimension}: {part.value} ({part.rows:,})" for part in parts]
+    axis = "F1 on feminine minus F1 on masculine pronouns"
+    views = [
+        _dots(member, axis, names, {"F1 F-M": np.array([part.scores["f1_gap"][place] for part in parts])})
+        for place, member in enumerate(comparison.names)
+        if parts
+    ]
+    caption = "On every slice that has both genders, with the number of its rows."
+    return _plot("gaps", "F1 gap between the genders", caption, views, "slices", line=0, follows="slice-form")
+
+
+def _forest(comparison: Comparison) -> Plot:
+    best, *others = comparison.names
+    views = []
+    for metric, pairs in comparison.pairs.items():
+        ends = pairs.difference[1:, 0]
+        if not np.isnan(ends).all():
+            notes = [f"p={p:.3g} (Holm)" for p in pairs.p_holm[1:, 0].tolist()]
+            series = {"difference": ends}
+            title = METRICS[metric].title
+            axis = f"{title} minus that of 1{_direction(metric)}"
+            views.append(_by_member(comparison, title, axis, others, series, notes=notes))
+    caption = (
+        f"Each system's score minus that of 1, {best}, with its 95% interval; p by permutation of pages."
+    )
+    return _plot("forest", "Differences to the best", caption, views, "differences", line=0)
+
+
+def _wins(comparison: Comparison) -> Plot:
+    views = []
+    for metric, pairs in comparison.pairs.items():
+        if np.isnan(pairs.p_holm).all():
+            continue
+        better = -1 if METRICS[metric].better == "low" else 1
+        signs = np.array(["-", "=", "+"])[pairs.wins() + 1]
+        np.fill_diagonal(signs, "")
+        value, low, high = np.moveaxis(pairs.difference, -1, 0)
+        view = {"title": METRICS[metric].title, "names": comparison.names, "values": rounded(better * value)}
+        tests = {"better": better, "low": rounded(low), "high": rounded(high), "p": rounded(pairs.p_holm)}
+        decimals = METRICS[metric].decimals
+        views.append(view | {"signs": signs.tolist(), "tests": tests, "decimals": decimals})
+    caption = (
+        "The system of the row against that of the column: + significantly better, - worse, = no significant "
+        "difference (Holm, 5%)."
+    )
+    return _plot("wins", "Pairwise wins", caption, views, "differences", kind="matrix", diverging=True)
+
+
+def _similarity(comparison: Comparison) -> Plot:
+    titles = {
+        "correlation": "correlation of losses",
+        "disagreement": "share of rows on which they disagree",
+        "double_fault": "share of rows on which both are wrong",
+    }
+    views = [
+        {"title": titles[name], "names": comparison.names, "values": rounded(values)}
+        for name, values in comparison.similarity.items()
+        if not np.isnan(values).all()
+    ]
+    caption = (
+        "Systems that err on different rows (low correlation, high disagreement) gain most from a blend."
+    )
+    return _plot(
+        "likeness", "Similarity of systems", caption, views, "differences", kind="matrix", diverging=False
+    )
+
+
+def _curve_plots(comparison: Comparison) -> Iterator[Plot]:
+    """Reliability, risk and coverage, and for each fine-tuned member and loss a line for each of its trainings."""
+    accuracy, risk, learning = [], [], []
+    for place, entry in enumerate(comparison.entries):
+        if (probabilities := entry.answers.probabilities) is not None:
+            bins = reliability(comparison.rows.labels, probabilities)
+            points = np.column_stack([bins.confidence, bins.accuracy, bins.rows])[bins.rows > 0]
+            accuracy.append(_line(place, entry.name, points))
+            curve = risk_coverage(comparison.rows.labels, probabilities)
+            title = f"{entry.name} (area {curve.area:.4f})"
+            risk.append(_line(place, title, np.column_stack([curve.coverage, curve.risk])))
+        for loss in ("validation", "training"):
+            lines = [
+                _line(place, one.name, np.column_stack([one.updates, losses]))
+                for one in entry.curves
+                if not np.isnan(losses := getattr(one, loss)).any()
+            ]
+            learning += _curves(f"{entry.name}, {loss} loss", "updates", f"{loss} loss", lines)
+    caption = "On the diagonal a system is right as often as it says. Larger dots are more rows."
+    views = _curves("accuracy by confidence", "confidence", "accuracy", accuracy, diagonal=True)
+    yield _plot("reliability", "Reliability", caption, views, kind="curves")
+    caption = (
+        "Share of wrong answers where only the most confident rows are answered (Geifman and El-Yaniv 2017). A lower "
+        "curve knows better when it is wrong."
+    )
+    views = _curves("risk by coverage", "share of rows answered", "share wrong", risk)
+    yield _plot("risk", "Risk and coverage", caption, views, kind="curves")
+    caption = "Loss at each evaluation of a training, over its updates; a line for each fold."
+    yield _plot("learning", "Learning curves", caption, learning, kind="curves")
+
+
+def _line(member: int, title: str, points: Floats) -> dict[str, Any]:
+    """A curve of (k, 2) points, or (k, 3) with their rows."""
+    return {"name": title, "member": member, "points": rounded(points)}
+
+
+def _curves(title: str, x: str, y: str, lines: list[dict[str, Any]], *, diagonal: bool = False) -> list[View]:
+    return [{"title": title, "x": x, "y": y, "lines": lines, "diagonal": diagonal}] if lines else []

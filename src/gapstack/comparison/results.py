@@ -10,7 +10,7 @@ import numpy as np
 
 from gapstack.data import Corpus
 from gapstack.display.render import Cell, Column, Section, Table, metric_column
-from gapstack.display.scores import scores_table
+from gapstack.display.report import scores_table
 from gapstack.errors import GapstackError
 from gapstack.evaluation import (
     Interval,

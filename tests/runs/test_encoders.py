@@ -1,8 +1,13 @@
+"""Recipes on other encoders, and the trial of an encoder: its size, and which members work."""
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gapstack.errors import DataNotFoundError
+from gapstack.runs import encoders
+from gapstack.runs.encoders import at_same_depth, check_encoder, on_encoder
 from gapstack.runs.recipe import Recipe
-from gapstack.runs.rescale import at_same_depth, on_encoder
 
 
 @given(st.integers(1, 24), st.integers(1, 24))
@@ -47,3 +52,19 @@ def test_a_member_of_two_encoders_reads_one(tiny_encoder_folder):
 def test_a_plain_mean_keeps_its_balance_when_only_some_members_are_copies(tiny_encoder_folder):
     whole = recipe({"name": "probert", "each": BOTH}, {"name": "surface"}, stackers=[{"name": "mean"}])
     assert on_encoder(whole, str(tiny_encoder_folder))[0].stackers[0].settings["weights"] == [2, 1]
+
+
+def test_sizes_speed_and_refusals(tiny_encoder_folder, monkeypatch):
+    few = ["siamese", "masked_lm", "kernel_svm"]
+    monkeypatch.setattr(encoders, "_tried", lambda: few)
+    found = check_encoder(str(tiny_encoder_folder))
+    assert (found.model_type, found.layers) == ("bert", 2)
+    assert found.rows_per_second > 0
+    assert found.tuned_memory == 4 * found.frozen_memory > 0
+    assert found.members["siamese"] == found.members["kernel_svm"] == ""
+    assert "one word piece" in found.members["masked_lm"]
+
+
+def test_an_unknown_encoder_is_named():
+    with pytest.raises(DataNotFoundError, match="nowhere"):
+        check_encoder("nowhere/nothing")

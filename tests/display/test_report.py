@@ -3,7 +3,7 @@ import pytest
 
 from gapstack.data import Corpus, Example, Label
 from gapstack.display import gap_report, scores_table
-from gapstack.display.scores import scorecard
+from gapstack.display.report import scorecard
 from gapstack.evaluation import degenerate_scores, score, score_decisions
 
 
