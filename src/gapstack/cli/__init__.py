@@ -13,7 +13,7 @@ from importlib.metadata import version as version_of
 import typer
 
 from gapstack.cli import ask, audit, catalogue, data, hub, papers, runs, score
-from gapstack.cli.common import Command, Group, shown_log, standard_streams
+from gapstack.cli.common import Group, shown_log, standard_streams
 from gapstack.errors import GapstackError, printable, without_extra
 from gapstack.processes import raise_gc_threshold
 
@@ -63,15 +63,10 @@ for group, modules in {
 }.items():
     for module in modules:
         for command in module.app.registered_commands:
-            command.cls, command.rich_help_panel = Command, group
+            command.rich_help_panel = group
         app.add_typer(module.app)
-for name, sub_app, group in (
-    ("encoders", catalogue.encoders_app, "Run and predict"),
-    ("data", data.data_app, "Data"),
-):
-    for command in sub_app.registered_commands:
-        command.cls = Command
-    app.add_typer(sub_app, name=name, rich_help_panel=group)
+app.add_typer(catalogue.encoders_app, name="encoders", rich_help_panel="Run and predict")
+app.add_typer(data.data_app, name="data", rich_help_panel="Data")
 
 
 def main() -> None:

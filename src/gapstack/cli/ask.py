@@ -38,13 +38,11 @@ ModelOption = Annotated[
 ]
 
 
-@app.command(
-    "ask",
-    epilog=common.examples(
-        'gap ask "Kate told Mary that she should leave."',
-        "gap ask letter.txt --why",
-        'gap ask "Kate called her." --pronoun her --names Kate Mary',
-    ),
+@common.command(
+    app,
+    'gap ask "Kate told Mary that she should leave."',
+    "gap ask letter.txt --why",
+    'gap ask "Kate called her." --pronoun her --names Kate Mary',
 )
 def ask_command(
     words: list[str] | None = Argument(
@@ -139,7 +137,7 @@ def _prompted() -> Iterator[str]:
             yield line.rstrip("\n")
 
 
-@app.command("demo", epilog=common.examples("gap demo --port 8020"))
+@common.command(app, "gap demo --port 8020")
 def demo_command(
     port: int = Option(8019, min=0, max=65535, help="Port of this machine; 0 for any that is free."),
     model: ModelOption = None,
@@ -169,12 +167,10 @@ def demo_command(
         server.serve_forever()
 
 
-@app.command(
-    "annotate",
-    epilog=common.examples(
-        "gap annotate chapter.txt --output chapter.html",
-        "gap annotate pages.jsonl --output clusters.jsonl --workers 2",
-    ),
+@common.command(
+    app,
+    "gap annotate chapter.txt --output chapter.html",
+    "gap annotate pages.jsonl --output clusters.jsonl --workers 2",
 )
 def annotate_command(
     files: list[Path] = Argument(

@@ -17,10 +17,7 @@ app = typer.Typer()
 AllRowsOption = Annotated[bool, Option("--all-rows", help="All rows of suites that are sampled by default.")]
 
 
-@app.command(
-    "audit",
-    epilog=common.examples("gap audit default --suite winogender", "gap audit quickstart --html audit.html"),
-)
+@common.command(app, "gap audit default --suite winogender", "gap audit quickstart --html audit.html")
 def audit_command(
     target: str = Argument(
         help="A run (name or folder), RUN:MEMBER, a saved member's folder, default (the model that comes with "
@@ -97,7 +94,7 @@ def audit_command(
     common.log_note(f"total: {time.perf_counter() - started:.0f} s")
 
 
-@app.command("audit-rows", epilog=common.examples("gap audit-rows rows"))
+@common.command(app, "gap audit-rows rows")
 def audit_rows_command(
     folder: Path = Argument(
         help="Folder for SUITE.tsv files in GAP's columns, unlabelled.", parser=common.output_file
@@ -118,9 +115,7 @@ def audit_rows_command(
             common.print_line(path)
 
 
-@app.command(
-    "audit-embeddings", epilog=common.examples("gap audit-embeddings glove.6B.50d.txt --debias hard")
-)
+@common.command(app, "gap audit-embeddings glove.6B.50d.txt --debias hard")
 def audit_embeddings_command(
     vectors: str = Argument(help="word2vec or GloVe file; 'encoder' or encoder:NAME for input embeddings."),
     debias: list[str] | None = Option(
@@ -149,7 +144,7 @@ def audit_embeddings_command(
         common.report_written(*embeddings_report(found, details=True).write(output))
 
 
-@app.command("audit-sentences", epilog=common.examples("gap audit-sentences --encoder bert-base-uncased"))
+@common.command(app, "gap audit-sentences --encoder bert-base-uncased")
 def audit_sentences_command(
     encoder: common.EncoderOption = None,
     vectors: list[str] | None = Option(None, help="Word vectors to compare. Default: input embeddings."),

@@ -27,7 +27,7 @@ encoders_app = typer.Typer(
 _ROLE = re.compile(r":\w+:`(?:~[\w.]*\.)?([^`]+)`")
 
 
-@app.command("recipes", epilog=common.examples("gap recipes", "gap recipes quickstart --export"))
+@common.command(app, "gap recipes", "gap recipes quickstart --export")
 def recipes_command(
     name: str | None = Argument(
         None, help="A recipe, to see it as TOML.", autocompletion=common.complete_recipe
@@ -62,7 +62,7 @@ def recipes_command(
         print(text, end="")
 
 
-@app.command("members", epilog=common.examples("gap members", "gap members probert"))
+@common.command(app, "gap members", "gap members probert")
 def members_command(
     name: str | None = Argument(
         None, help="A member, for its settings.", autocompletion=common.completion("gapstack.members:MEMBERS")
@@ -163,7 +163,7 @@ def _encoders() -> None:
     """Try a pre-trained encoder before training with it."""
 
 
-@encoders_app.command("check", epilog=common.examples("gap encoders check microsoft/deberta-v3-large"))
+@common.command(encoders_app, "gap encoders check microsoft/deberta-v3-large")
 def check_command(
     name: str = Argument(metavar="NAME", help="Folder, hub name, name@revision, or minilm."),
     as_json: common.JsonOption = False,

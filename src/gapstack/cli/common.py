@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from rich.console import Console
-from typer import Context, Option
+from typer import Context, Option, Typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from gapstack.errors import DataError, DataNotFoundError, printable
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gapstack.display.render import Table
     from gapstack.display.report import Report
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 stdout = Console(highlight=False, soft_wrap=True)
 
 
@@ -65,9 +66,15 @@ class Group(TyperGroup):
         return _in_words(super().get_params(ctx))
 
 
-def examples(*commands: str) -> str:
-    """The end of a command's help: commands to type."""
-    return "\n".join(["Examples:", *(f"  {command}" for command in commands)])
+def command(app: Typer, *examples: str) -> Callable[[Function], Function]:
+    """Register a function ``some_name_command`` as the command ``some-name``, whose help ends with the examples."""
+
+    def register(function: Function) -> Function:
+        name = function.__name__.removesuffix("_command").replace("_", "-")
+        epilog = "\n".join(["Examples:", *(f"  {example}" for example in examples)])
+        return app.command(name, cls=Command, epilog=epilog)(function)
+
+    return register
 
 
 def completion(where: str) -> Callable[[str], list[str]]:

@@ -32,12 +32,7 @@ class GoldCorpus(StrEnum):
     GUM = "gum"
 
 
-@app.command(
-    "mine",
-    epilog=common.examples(
-        "gap mine pages.jsonl --output mined.tsv", "gap mine --corpus gum --output gum.tsv"
-    ),
-)
+@common.command(app, "gap mine pages.jsonl --output mined.tsv", "gap mine --corpus gum --output gum.tsv")
 def mine_command(
     output: Path = common.output_option("GAP TSV to write.", "--output", "-o", default=...),
     files: list[Path] | None = Argument(
@@ -118,8 +113,8 @@ def _mining_table(extracted: Mined, result: Mined) -> Table:
     )
 
 
-@data_app.command("status", epilog=common.examples("gap data status"))
-def data_status_command(
+@common.command(data_app, "gap data status")
+def status_command(
     data: common.DataOption = None,
     quiet: bool = Option(False, "--quiet", help="Print nothing; exit status 1 without GAP."),
     as_json: common.JsonOption = False,
@@ -158,8 +153,8 @@ def _status_record(line: Status) -> dict[str, Any]:
     }
 
 
-@data_app.command("fetch", epilog=common.examples("gap data fetch gap-test"))
-def data_fetch_command(
+@common.command(data_app, "gap data fetch gap-test")
+def fetch_command(
     names: list[str] | None = Argument(
         None,
         help="Data sets to download. Default: all public ones.",

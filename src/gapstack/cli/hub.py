@@ -22,7 +22,7 @@ app = typer.Typer()
 _METRICS = ("logloss", "f1_overall", "f1_masculine", "f1_feminine", "bias")
 
 
-@app.command("push", epilog=common.examples("gap push quickstart owner/name"))
+@common.command(app, "gap push quickstart owner/name")
 def push_command(
     what: str = Argument(
         help="A finished run (name or folder), or a saved member's folder.",

@@ -28,9 +28,7 @@ SCRIPTS: Registry[Path] = Registry("benchmark", {name: _BENCHMARKS / file for na
 """Scripts of ``gap bench`` by what they measure."""
 
 
-@app.command(
-    "reproduce", epilog=common.examples("gap reproduce webster2018", "gap reproduce webster2019 --ablations")
-)
+@common.command(app, "gap reproduce webster2018", "gap reproduce webster2019 --ablations")
 def reproduce_command(
     paper: Literal["webster2018", "webster2019", "dawkins2021", "rudinger2018"] = Argument(
         help="Paper whose tables are reproduced."
@@ -89,7 +87,7 @@ def reproduce_command(
     common.print_report(report, as_json, output)
 
 
-@app.command("bench", epilog=common.examples("gap bench frozen"))
+@common.command(app, "gap bench frozen")
 def bench_command(
     names: list[str] | None = Argument(
         None, help=f"Any of {', '.join(SCRIPTS)}; without names all but gpu.", show_default=False

@@ -25,13 +25,11 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-@app.command(
-    "run",
-    epilog=common.examples(
-        "gap run quickstart",
-        "gap run quickstart --train mine.tsv --test new.tsv",
-        "gap run attree2019 --dry-run",
-    ),
+@common.command(
+    app,
+    "gap run quickstart",
+    "gap run quickstart --train mine.tsv --test new.tsv",
+    "gap run attree2019 --dry-run",
 )
 def run_command(
     recipe: str = Argument(
@@ -117,12 +115,10 @@ def run_command(
         common.print_line(f"next: gap predict {finished.recipe.name} --input ROWS.tsv --output ANSWERS.csv")
 
 
-@app.command(
-    "predict",
-    epilog=common.examples(
-        "gap predict quickstart --input new.tsv --output answers.csv",
-        "gap predict default --input - --output - < new.tsv",
-    ),
+@common.command(
+    app,
+    "gap predict quickstart --input new.tsv --output answers.csv",
+    "gap predict default --input - --output - < new.tsv",
 )
 def predict_command(
     run: str = Argument(
@@ -157,7 +153,7 @@ def predict_command(
         common.print_line(f"{output}: {count:,} rows in {seconds:.0f} s")
 
 
-@app.command("runs", epilog=common.examples("gap runs"))
+@common.command(app, "gap runs")
 def runs_command(data: common.DataOption = None, as_json: common.JsonOption = False) -> None:
     """List local runs as a leaderboard: the scores of each run's stack, and its progress."""
     from gapstack.comparison.results import standings, standings_table
@@ -169,7 +165,7 @@ def runs_command(data: common.DataOption = None, as_json: common.JsonOption = Fa
         common.log_note(f"No runs in {home() / 'models'}; start one with: gap run")
 
 
-@app.command("show", epilog=common.examples("gap show quickstart", "gap show quickstart --identity"))
+@common.command(app, "gap show quickstart", "gap show quickstart --identity")
 def show_command(
     run: str = Argument(help="A run's name or folder, finished or not.", autocompletion=common.complete_run),
     data: common.DataOption = None,
@@ -269,7 +265,7 @@ def execute(
     return run(recipe, train, test, root=root, executor=create_executor(executor, workers), **options)
 
 
-@app.command("tune", epilog=common.examples("gap tune quickstart surface_cues --trials 40"))
+@common.command(app, "gap tune quickstart surface_cues --trials 40")
 def tune_command(
     recipe: str = Argument(help="A recipe's name, or a .toml file.", autocompletion=common.complete_recipe),
     member: str = Argument(help="Label of one of its members.", autocompletion=common.complete_members),

@@ -37,10 +37,7 @@ def _rows(predictions: Path, gold: Path | None, labels: str | None, data: str | 
     return relabel(rows, labels or "official", folder)
 
 
-@app.command(
-    "score",
-    epilog=common.examples("gap score submissions/quickstart.csv", "gap score answers.csv --gold mine.tsv"),
-)
+@common.command(app, "gap score submissions/quickstart.csv", "gap score answers.csv --gold mine.tsv")
 def score_command(
     file: Path = Argument(help="Submission CSV or scorer TSV.", parser=common.input_file),
     gold: GoldOption = None,
@@ -61,7 +58,7 @@ def score_command(
         print(gap_report(file.name, scores, degenerate, notes, common.width()), end="")
 
 
-@app.command("submit-check", epilog=common.examples("gap submit-check answers.csv --against rows.tsv"))
+@common.command(app, "gap submit-check answers.csv --against rows.tsv")
 def submit_check_command(
     against: AgainstOption,
     file: Path = Argument(help="Submission CSV.", parser=common.input_file),
@@ -85,10 +82,7 @@ def submit_check_command(
     raise typer.Exit(1 if refused else 0)
 
 
-@app.command(
-    "submit",
-    epilog=common.examples("gap submit answers.csv --against rows.tsv --kaggle gendered-pronoun-resolution"),
-)
+@common.command(app, "gap submit answers.csv --against rows.tsv --kaggle gendered-pronoun-resolution")
 def submit_command(
     against: AgainstOption,
     file: Path = Argument(help="Submission CSV.", parser=common.input_file),
@@ -113,9 +107,7 @@ def submit_command(
         common.print_line(answer)
 
 
-@app.command(
-    "stack", epilog=common.examples("gap stack one.csv two.csv --gold mine.tsv --output stacked.csv")
-)
+@common.command(app, "gap stack one.csv two.csv --gold mine.tsv --output stacked.csv")
 def stack_command(
     files: list[Path] = Argument(help="Submission CSVs for the same rows.", parser=common.input_file),
     gold: GoldOption = None,
@@ -145,11 +137,10 @@ def stack_command(
         common.report_written(output)
 
 
-@app.command(
-    "compare",
-    epilog=common.examples(
-        "gap compare quickstart", "gap compare one.csv two.csv three.csv --gold gap-test.tsv --html page.html"
-    ),
+@common.command(
+    app,
+    "gap compare quickstart",
+    "gap compare one.csv two.csv three.csv --gold gap-test.tsv --html page.html",
 )
 def compare_command(
     what: list[str] = Argument(
@@ -205,10 +196,7 @@ def compare_command(
         common.report_written(*comparison.write_csv(found, csv))
 
 
-@app.command(
-    "clusters-to-gap",
-    epilog=common.examples("gap clusters-to-gap clusters.jsonl --gold gap-test.tsv --output answers.tsv"),
-)
+@common.command(app, "gap clusters-to-gap clusters.jsonl --gold gap-test.tsv --output answers.tsv")
 def clusters_to_gap_command(
     gold: Annotated[Path, common.input_option("GAP or Kaggle TSV of its rows.", default=...)],
     file: Path = Argument(help="Output file of a resolver.", parser=common.input_file),
@@ -244,12 +232,10 @@ def clusters_to_gap_command(
     _print(found, rows, score_clusters(found.clusters, rows, heads), as_json)
 
 
-@app.command(
-    "resolve",
-    epilog=common.examples(
-        "gap resolve gapstack clusters.jsonl --split test",
-        "gap resolve fastcoref clusters.jsonl --input rows.tsv",
-    ),
+@common.command(
+    app,
+    "gap resolve gapstack clusters.jsonl --split test",
+    "gap resolve fastcoref clusters.jsonl --input rows.tsv",
 )
 def resolve_command(
     name: str = Argument(
