@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -121,13 +120,6 @@ def recoverability(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingM
     return EmbeddingMeasure(title, "Gonen & Goldberg 2019", columns, (), measure, biased.note)
 
 
-class Proximity(NamedTuple):
-    """Mean and weighted mean (GIPE) of the words' proximity biases, between 0 and 1."""
-
-    mean: float
-    gipe: float
-
-
 def proximity_bias(
     unit: Matrix,
     original: Matrix,
@@ -136,8 +128,8 @@ def proximity_bias(
     *,
     count: int = NEIGHBOURS,
     threshold: float = THRESHOLD,
-) -> Proximity:
-    """Mean proximity bias and GIPE of a space (Kumar et al. 2020, sections 3 and 4).
+) -> tuple[float, float]:
+    """Mean proximity bias and GIPE of a space, between 0 and 1 (Kumar et al. 2020, sections 3 and 4).
 
     A word's proximity bias is the share of its neighbours to which it is close because of gender. GIPE is the mean of
     these, weighted by how often a word is such a neighbour itself. As in the authors' code neighbours are those of the
@@ -156,7 +148,7 @@ def proximity_bias(
             ticker.advance(len(chunk))
     share = np.concatenate(shares)
     weight = (1 + np.divide(illicit_in, edges_in, out=np.zeros(len(unit)), where=edges_in > 0))[rows]
-    return Proximity(float(share.mean()), float((weight * share).sum() / weight.sum()))
+    return float(share.mean()), float((weight * share).sum() / weight.sum())
 
 
 def gipe(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
@@ -181,8 +173,8 @@ def gipe(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
         figures: Figures = {}
         for suffix, rows in (("", neutral), ("_sowinobias", own)):
             if len(rows):
-                found = proximity_bias(space.unit, original.unit, direction, rows)
-                figures |= {f"proximity{suffix}": found.mean, f"gipe{suffix}": found.gipe}
+                mean, weighted = proximity_bias(space.unit, original.unit, direction, rows)
+                figures |= {f"proximity{suffix}": mean, f"gipe{suffix}": weighted}
         return figures
 
     titles = {

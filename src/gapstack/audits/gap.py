@@ -48,6 +48,9 @@ class GapTest(Suite):
         corpus = items.corpus
         tables = {name: contributions(corpus, p) for name, p in systems.items()}
         estimates = bootstrap(corpus.groups, tables, replicates=REPLICATES)
+        weights = difficulty_weights(corpus)[:, None]  # intervals take them as fixed
+        weighted = {name: table * weights for name, table in tables.items()}
+        balanced = bootstrap(corpus.groups, weighted, replicates=REPLICATES)
         scores: dict[str, dict[str, Cell]] = {}
         for name, p in systems.items():
             scores[name] = {measure.key: estimates.interval(name, measure.key) for measure in _SCORES}
@@ -59,7 +62,7 @@ class GapTest(Suite):
                 "gap.reweighted",
                 "GAP test, weighted to balance number of names and rank of the right one between the genders",
                 _SCORES[:4],
-                _reweighted(items, tables),
+                {n: {key: balanced.interval(n, key) for key in metrics_in("balance")} for n in tables},
                 "Rows whose answer is neither name have weight 0 (Kocijan et al. 2020).",
             ),
         ]
@@ -81,12 +84,3 @@ class GapTest(Suite):
             for title, panel in zip((self.title, "GAP test, genders balanced"), panels[:2], strict=True)
         )
         return Findings(tuple(panels), headlines=headlines)
-
-
-def _reweighted(items: Items, tables: Mapping[str, Floats]) -> dict[str, dict[str, Cell]]:
-    """F1 by gender and bias of weighted decisions; intervals take the weights as fixed."""
-    corpus = items.corpus
-    weights = difficulty_weights(corpus)
-    weighted = {name: table * weights[:, None] for name, table in tables.items()}
-    found = bootstrap(corpus.groups, weighted, replicates=REPLICATES)
-    return {name: {key: found.interval(name, key) for key in metrics_in("balance")} for name in tables}

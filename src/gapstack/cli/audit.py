@@ -26,17 +26,12 @@ def audit_command(
         autocompletion=common.complete_run,
     ),
     data: common.DataOption = None,
-    suites: list[str] | None = Option(
-        None,
-        "--suite",
-        help="Suite to run; repeatable. Default: all.",
-        autocompletion=common.completion("gapstack.audits:SUITES"),
+    suites: list[str] | None = common.choice_option(
+        "Suite to run; repeatable. Default: all.", "gapstack.audits:SUITES", "--suite"
     ),
     folds: int = Option(1, min=1, help="Folds of a run whose predictions are averaged."),
-    average: list[str] | None = Option(
-        None,
-        help="Test-time augmentation to average over: swap_gender, ...",
-        autocompletion=common.complete_augmentation,
+    average: list[str] | None = common.choice_option(
+        "Test-time augmentation to average over: swap_gender, ...", "gapstack.data.augment:AUGMENTATIONS"
     ),
     all_rows: AllRowsOption = False,
     find_candidates: bool = Option(
@@ -118,10 +113,8 @@ def audit_rows_command(
 @common.command(app, "gap audit-embeddings glove.6B.50d.txt --debias hard")
 def audit_embeddings_command(
     vectors: str = Argument(help="word2vec or GloVe file; 'encoder' or encoder:NAME for input embeddings."),
-    debias: list[str] | None = Option(
-        None,
-        help="hard, gn_glove, ran or inlp; repeatable.",
-        autocompletion=common.completion("gapstack.encoding.debias:DEBIASERS"),
+    debias: list[str] | None = common.choice_option(
+        "hard, gn_glove, ran or inlp; repeatable.", "gapstack.encoding.debias:DEBIASERS"
     ),
     data: common.DataOption = None,
     limit: int = Option(50_000, min=0, help="Most frequent words to read in addition to the lists; 0: all."),

@@ -107,7 +107,12 @@ def complete_members(context: Context, incomplete: str) -> list[str]:
 
 
 complete_recipe = completion("gapstack.runs.recipe:available")
-complete_augmentation = completion("gapstack.data.augment:AUGMENTATIONS")
+
+
+def choice_option(help: str, where: str, *names: str, default: Any = None) -> Any:
+    """An option for names that the shell completes by :func:`completion`."""
+    return Option(default, *names, help=help, autocompletion=completion(where))
+
 
 DataOption = Annotated[
     str | None,

@@ -41,15 +41,11 @@ def run_command(
     labels: common.LabelsOption = None,
     encoder: str | None = Option(None, help="Encoder of all members: folder, hub name or minilm."),
     parser: str | None = Option(None, help="spaCy pipeline: name or folder. Default: en_gapstack."),
-    augment: list[str] | None = Option(
-        None,
-        help="Training rows of all members augmented: swap_gender, ...",
-        autocompletion=common.complete_augmentation,
+    augment: list[str] | None = common.choice_option(
+        "Training rows of all members augmented: swap_gender, ...", "gapstack.data.augment:AUGMENTATIONS"
     ),
-    average: list[str] | None = Option(
-        None,
-        help="Test-time augmentations of all members: original, ...",
-        autocompletion=common.complete_augmentation,
+    average: list[str] | None = common.choice_option(
+        "Test-time augmentations of all members: original, ...", "gapstack.data.augment:AUGMENTATIONS"
     ),
     members: str | None = Option(
         None,

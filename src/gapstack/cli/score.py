@@ -115,10 +115,8 @@ def stack_command(
     data: common.DataOption = None,
     folds: int = Option(10, min=3, help="Page-grouped folds of the outer and the inner loop."),
     seed: int = Option(2019, help="Seed of the folds."),
-    stacker: list[str] | None = Option(
-        None,
-        help="Stacker to choose from; repeatable.",
-        autocompletion=common.completion("gapstack.ensemble:STACKERS"),
+    stacker: list[str] | None = common.choice_option(
+        "Stacker to choose from; repeatable.", "gapstack.ensemble:STACKERS"
     ),
     output: Path | None = common.output_option("Submission CSV, out of fold."),
     as_json: common.JsonOption = False,
@@ -246,11 +244,7 @@ def resolve_command(
         metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too).", parser=common.output_file
     ),
     model: Path | None = Option(None, metavar="FOLDER", help="Model folder; gapstack comes with one."),
-    split: str = Option(
-        "development",
-        help="Split of GAP.",
-        autocompletion=common.completion("gapstack.data.sources:SPLITS"),
-    ),
+    split: str = common.choice_option("Split of GAP.", "gapstack.data.sources:SPLITS", default="development"),
     data: Path | None = Option(None, metavar="FOLDER", help="Folder with the GAP files. Default: search."),
     input_path: Path | None = common.input_option("Rows to resolve instead: GAP or Kaggle TSV.", "--input"),
     pages: bool = Option(False, "--pages", help="Show gapstack the titles of the rows' pages."),

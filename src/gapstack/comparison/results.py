@@ -46,7 +46,7 @@ class PartScores:
     @property
     def heading(self) -> str:
         """Its name, rows and label set."""
-        return f"{self.name}: {self.corpus.name}, {len(self.corpus)} rows, {self.corpus.label_set} labels"
+        return f"{self.name}: {self.corpus.name}, {len(self.corpus):,} rows, {self.corpus.label_set} labels"
 
     @property
     def warning(self) -> str:
@@ -169,10 +169,7 @@ def standings_table(standings: Sequence[Standing]) -> Table:
         }
         done, every = one.folds
         cells |= {"system": one.system or None, "folds": f"{done} of {every}", "seconds": one.seconds}
-        heading = "; ".join(
-            f"{part.name}: {part.corpus.name}, {len(part.corpus):,} rows, {part.corpus.label_set} labels"
-            for part in one.parts
-        )
+        heading = "; ".join(part.heading for part in one.parts)
         sections.setdefault(heading or "without scores", []).append((one.name, cells))
     problems = [f"{one.name}: {one.problem}." for one in standings if one.problem]
     problems += dict.fromkeys(part.warning for one in standings for part in one.parts if part.warning)

@@ -97,12 +97,6 @@ def calibration_gaps(labels: Labels, probabilities: ArrayLike, *, bins: int = EC
     return np.where(confidence_bins(normalised, bins)[..., None] == np.arange(bins), gap[..., None], 0.0)
 
 
-def expected_calibration_error(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BINS) -> float:
-    """Expected calibration error of the top answer, 0 to 1 (Naeini et al. 2015; Guo et al. 2017, equation 3)."""
-    gaps = calibration_gaps(labels, probabilities, bins=bins)
-    return float(np.abs(gaps.sum(axis=0)).sum() / max(len(labels), 1))
-
-
 def f1_percent(tp: ArrayLike, fp: ArrayLike, fn: ArrayLike) -> Floats:
     """F1 in percent from counts of any shape; 0 without a true positive, as in the official scorer."""
     twice = 2.0 * np.asarray(tp, dtype=np.float64)
@@ -216,6 +210,7 @@ def _bias(sums: Floats) -> Floats:
 
 
 def _calibration_error(sums: Floats) -> Floats:
+    """Expected calibration error of the top answer, 0 to 1 (Naeini et al. 2015; Guo et al. 2017, equation 3)."""
     error: Floats = np.abs(sums[..., 1:]).sum(axis=-1) / sums[..., 0]
     return error
 

@@ -79,6 +79,21 @@ class MemberPlan:
         """Hours on one of :data:`GPUS`."""
         return (self.operations / (GPUS[gpu] * UTILISATION) + self.other) / 3600
 
+    def cells(self) -> dict[str, Cell]:
+        """Cells of the table of :class:`RunPlan`."""
+        return {
+            "encoder": self.encoder,
+            "parameters": None if self.parameters is None else f"{self.parameters / 1e6:.1f} M",
+            "models": self.models,
+            "memory": self.memory / 1e9 or None,
+            "disk": self.disk / 1e9 or None,
+            "hours": self.seconds / 3600 or None,
+            **{gpu: self.hours_on(gpu) or None for gpu in GPUS},
+            "requests": self.requests or None,
+            "tokens": self.tokens or None,
+            "price": self.price or None,
+        }
+
 
 @dataclass(frozen=True)
 class RunPlan:
@@ -100,30 +115,14 @@ class RunPlan:
 
     def table(self) -> Table:
         """Table of the members: encoder, parameters, models of all folds, memory, disk space, and hours by device."""
+        titles = {"memory": "memory GB", "disk": "disk GB", "hours": "hours here"}
+        decimals = {"memory": 1, "disk": 1}
         columns = [
-            *(Column("encoder", "encoder"), Column("parameters", "parameters"), Column("models", "models")),
-            *(
-                Column("memory", "memory GB", 1),
-                Column("disk", "disk GB", 1),
-                Column("hours", "hours here", 2),
-            ),
-            *(Column(gpu, gpu, 2) for gpu in GPUS),
+            Column(key, titles.get(key, key), decimals.get(key, 2))
+            for key in self.total.cells()
+            if self.total.requests or key not in ("requests", "tokens", "price")
         ]
-        if self.total.requests:
-            columns += [
-                Column("requests", "requests"),
-                Column("tokens", "tokens"),
-                Column("price", "price", 2),
-            ]
-        rows: list[tuple[str, dict[str, Cell]]] = []
-        for member in (*self.members, self.total):
-            cells: dict[str, Cell] = {"encoder": member.encoder, "models": member.models}
-            cells["parameters"] = None if member.parameters is None else f"{member.parameters / 1e6:.1f} M"
-            cells |= {"memory": member.memory / 1e9 or None, "disk": member.disk / 1e9 or None}
-            cells |= {"requests": member.requests or None, "tokens": member.tokens or None}
-            cells |= {"hours": member.seconds / 3600 or None, "price": member.price or None}
-            cells |= {gpu: member.hours_on(gpu) or None for gpu in GPUS}
-            rows.append((member.label, cells))
+        rows = [(member.label, member.cells()) for member in (*self.members, self.total)]
         recipe, (trained, count), (held, held_count) = self.recipe, self.train, self.test
         stackers = " or ".join(part.label for part in recipe.stackers) if recipe.stacked else "none"
         caption = (
