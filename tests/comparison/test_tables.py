@@ -1,4 +1,4 @@
-"""Terminal tables and the verdicts in them: warnings stand in the table itself, and lines stay within a terminal."""
+"""Tables of a comparison and of a run: warnings stand in the table itself, and lines stay within a terminal."""
 
 from dataclasses import replace
 
@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from gapstack.comparison import tables
+from gapstack.comparison.results import run_table, score_run
 from gapstack.display.render import WIDTH
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 
 
 def test_every_question_has_its_table_within_the_width(made):
@@ -77,3 +80,23 @@ def test_a_terminal_lists_the_most_important_of_many_members(made):
     values = sorted((cells["shapley"] for _, cells in every.sections[0].rows), reverse=True)
     assert [cells["shapley"] for _, cells in added.sections[0].rows] == values[:2]
     assert f"2 of {len(values)} systems" in added.caption
+
+
+@pytest.fixture(scope="module")
+def finished(sample_train, sample_test, tmp_path_factory):
+    recipe = Recipe("small", (Part("prior", "prior"), Part("random", "random")), folds=3)
+    return run(recipe, sample_train, sample_test, root=tmp_path_factory.mktemp("runs"))
+
+
+def test_rows_without_labels_are_predicted_and_not_scored(finished, sample_test):
+    (out_of_fold,) = score_run(replace(finished, test=sample_test.unlabelled()))
+    assert out_of_fold.name == "out of fold"
+
+
+def test_a_member_that_saw_other_data_says_what_it_is_not_for(finished):
+    assert "not for" not in run_table(finished, score_run(finished)).text()
+    prior, random = finished.members
+    marked = replace(finished, members=(replace(prior, contaminated_by=("winogender", "gap-stage2")), random))
+    rows = run_table(marked, score_run(marked)).json()["sections"][1]["rows"]
+    not_for = {row["name"]: row["not for"] for row in rows}
+    assert (not_for["prior"], not_for["random"]) == ("winogender, gap-stage2", None)

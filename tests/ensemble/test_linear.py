@@ -1,4 +1,6 @@
-"""Convex stackers reach their optimum."""
+"""Convex stackers reach their optimum; weights that depend on the row follow its facts."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,11 +9,18 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
 from gapstack.ensemble import create_stacker
-from gapstack.ensemble.linear import conditional_logits, fit_conditional_logit
-from gapstack.ensemble.stacker import softmax
+from gapstack.ensemble.linear import (
+    META,
+    FeatureWeightedStacker,
+    conditional_logits,
+    fit_conditional_logit,
+    meta_features,
+)
+from gapstack.ensemble.stacker import EVIDENCE, softmax
 from gapstack.errors import MemberError
 from gapstack.evaluation import log_loss
-from tests.ensemble.test_stacker import BASE, LABELS, base_on
+from gapstack.features.blocks import features
+from tests.ensemble.test_stacker import BASE, HELD, LABELS, TRAIN, base_on, evidence_on
 
 
 def test_given_weights_are_those_of_the_members_in_their_order():
@@ -48,3 +57,31 @@ def test_no_other_weights_of_a_conditional_logit_are_better():
 
     found = fit_conditional_logit(logs, shared, labels, middle, penalty, rows)
     np.testing.assert_allclose(approx_fprime(found, loss), 0, atol=1e-6)
+
+
+FACTS = evidence_on(LABELS)
+FEMININE = FACTS.shared[:, FACTS.shared_names.index("feminine")] == 1
+TAKEN, LEFT = FACTS.take(np.arange(400)), FACTS.take(np.arange(400, 600))
+
+
+def test_whom_to_trust_follows_the_row():
+    """The first member knows feminine rows alone, the second the others: one weight for all rows wastes both."""
+    sharp = base_on(LABELS, [3.0, 0.0])
+    base = np.where(FEMININE[:, None, None], sharp, sharp[:, ::-1])
+    weighted = create_stacker("feature_weighted", shrink=0.01)
+    weighted.fit(base[TRAIN], LABELS[TRAIN], TAKEN)
+    common = create_stacker("conditional").fit(base[TRAIN], LABELS[TRAIN])
+    gain = log_loss(LABELS[HELD], common.predict_proba(base[HELD])) - log_loss(
+        LABELS[HELD], weighted.predict_proba(base[HELD], LEFT)
+    )
+    assert gain > 0.1
+
+
+def test_rows_without_a_page_are_predicted(sample_train):
+    """The title's features are NaN there, which counts as average."""
+    rows = sample_train.take(np.arange(40))
+    evidence = features(rows.map(lambda example: replace(example, url=None)), EVIDENCE)
+    assert np.isnan(meta_features(evidence)[:, list(META).index("titled")]).all()
+    base = base_on(rows.labels, [2.0, 1.0])
+    stacker = FeatureWeightedStacker().fit(base, rows.labels, evidence)
+    assert np.isfinite(stacker.predict_proba(base, evidence)).all()
