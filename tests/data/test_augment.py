@@ -140,9 +140,7 @@ def test_placeholders_stand_where_the_names_stood(example, variant):
 
 
 def row(text, pronoun="she", a="A", b="B", label=Label.A):
-    """An example whose mentions are the first occurrences of their words."""
-    spans = [Span(text.index(w), text.index(w) + len(w)) for w in (pronoun, a, b)]
-    return Example("r", text, *spans, None, label)
+    return Example.from_text(text, (pronoun, 1), a, b, id="r", label=label)
 
 
 @pytest.mark.parametrize(

@@ -74,11 +74,6 @@ def test_feminise_changes_pronouns_alone(text, feminine):
 NAMES = FirstNames.of(["James", "John", "Paul"], ["Mary", "Ruth", "Taylor"])
 
 
-def named(text, a, b, pronoun="he"):
-    spans = [Span(text.index(w), text.index(w) + len(w)) for w in (pronoun, a, b)]
-    return Example("n", text, *spans, None, Label.A)
-
-
 @pytest.mark.parametrize(
     ("text", "a", "swapped"),
     [
@@ -89,7 +84,7 @@ def named(text, a, b, pronoun="he"):
     ],
 )
 def test_first_names_of_the_mentions_get_their_partners(text, a, swapped):
-    example = named(text, a, "Zed")
+    example = Example.from_text(text, "he", a, "Zed", label=Label.A)
     changed = swap_gender(example, names=NAMES)
     assert changed.text == swapped
     assert changed.pronoun_text == "she"

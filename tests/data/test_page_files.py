@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.data import Label
-from gapstack.data.page_files import WRAPPED, GoldClusters, count_pages, paragraphs, read_pages
+from gapstack.data.page_files import WRAPPED, count_pages, paragraphs, read_pages
 from gapstack.errors import DataError, DataNotFoundError
 
 LONG = "word " * 30 + "end."
@@ -97,8 +96,3 @@ def test_broken_text_files_are_refused(tmp_path):
             read_pages(path)
     with pytest.raises(DataNotFoundError):
         read_pages(tmp_path / "none.txt")
-
-
-def test_clusters_give_the_label():
-    labels = {"112": Label.A, "121": Label.B, "123": Label.NEITHER, "122": Label.NEITHER, "111": None}
-    assert {clusters: GoldClusters.label(*clusters) for clusters in labels} == labels

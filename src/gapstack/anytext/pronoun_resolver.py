@@ -15,9 +15,9 @@ from pydantic import TypeAdapter
 from gapstack.anytext.answer import Answer, Answers, Candidate
 from gapstack.anytext.coupling import Question, couple, question, reasons
 from gapstack.anytext.people import common_first_names, full_name, names, people
-from gapstack.anytext.windows import SEEN, WORDS, Window, pronouns, windows
+from gapstack.anytext.windows import WORDS, Window, pronouns, windows
 from gapstack.data import Corpus, Span
-from gapstack.data.example import GENDER_BY_FORM, occurrences
+from gapstack.data.example import GAP_FORMS, GENDER_BY_FORM, PLURAL, occurrences
 from gapstack.errors import DataError, MemberError
 from gapstack.files import fingerprint, scratch_cache
 from gapstack.members.member import Predictor
@@ -25,8 +25,6 @@ from gapstack.records import versions
 from gapstack.text.parses import find_parser, parses
 from gapstack.types import Probabilities
 
-PLURAL = frozenset({"they", "them", "their", "theirs", "themselves"})
-"""Mostly plural forms."""
 BATCH = 64
 """Number of windows that are parsed and predicted together."""
 _ANSWERS = TypeAdapter(list[Answer])
@@ -218,7 +216,7 @@ def _notes(question: Question, form: str) -> tuple[str, ...]:
     """Caveats of an answer."""
     if not question.people:
         return ("no name was detected near it",)
-    if form.lower() in SEEN:
+    if form.lower() in GAP_FORMS:
         return ()
     plural = ", and it may be a plural" if form.lower() in PLURAL else ""
     weights = "its candidates are weighted like those of he and she"

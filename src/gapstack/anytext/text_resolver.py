@@ -13,14 +13,15 @@ import numpy as np
 
 from gapstack.anytext.answer import Answer, Answers, Candidate, KnownPerson
 from gapstack.anytext.entities import Annotation
-from gapstack.anytext.pronoun_resolver import PLURAL, AnyTextResolver, PronounResolver, Text
-from gapstack.anytext.windows import GENDERED, SEEN, Window, passages
+from gapstack.anytext.pronoun_resolver import AnyTextResolver, PronounResolver, Text
+from gapstack.anytext.windows import GENDERED, Window, passages
 from gapstack.coreference.detection import Position, sentences
 from gapstack.coreference.entities import Context
 from gapstack.coreference.mentions import Determiner, Kind, Mention
 from gapstack.coreference.model import Choice, CoreferenceModel, Link, named, shipped
 from gapstack.coreference.reader import units
 from gapstack.data import Span
+from gapstack.data.example import GAP_FORMS, PLURAL
 from gapstack.files import fingerprint, scratch_cache
 from gapstack.members.member import Predictor
 from gapstack.records import versions
@@ -221,7 +222,7 @@ def _notes(pronoun: Mention) -> tuple[str, ...]:
     form = pronoun.text.lower()
     if form in PLURAL:
         return (f"{form!r} may be a plural",)
-    return () if form in SEEN or pronoun.reflexive else (f"{form!r} is rare in training",)
+    return () if form in GAP_FORMS or pronoun.reflexive else (f"{form!r} is rare in training",)
 
 
 @lru_cache(maxsize=1)

@@ -18,11 +18,8 @@ from itertools import accumulate
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Gender
 from gapstack.data.page_files import WRAPPED
-from gapstack.text.mining import FORMS
 from gapstack.text.words import split
 
-SEEN = FORMS
-"""Forms that occur in GAP, which predictors are trained on."""
 GENDERED = frozenset(form for form, gender in GENDER_BY_FORM.items() if gender is not Gender.NEUTRAL)
 """Forms resolved in documents by default; *they* is mostly plural."""
 WORDS = 240

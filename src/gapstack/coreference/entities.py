@@ -10,6 +10,7 @@ import numpy as np
 
 from gapstack.coreference.mentions import Kind, Mention
 from gapstack.coreference.ranking import OFFSET
+from gapstack.data.example import PLURAL
 from gapstack.text.grammar import Role
 from gapstack.text.words import same_token
 
@@ -24,7 +25,6 @@ _NEURAL = (
 # log-odds of a gender by kind of evidence: names are evidence and no proof
 _OF_TITLE, _OF_NAME, _OF_PRONOUNS, _OF_NEUTRAL = 6.0, 5.0, 7.0, 4.0
 _ARGUMENTS = {Role.SUBJECT, Role.OBJECT, Role.DATIVE}
-PLURAL = {"they", "them", "their", "theirs", "themselves"}
 
 
 @dataclass(eq=False)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from gapstack.coreference.entities import (
-    PLURAL,
     Context,
     Entity,
     Features,
@@ -21,6 +20,7 @@ from gapstack.coreference.entities import (
 from gapstack.coreference.lexicon import INDEFINITE
 from gapstack.coreference.mentions import Determiner, Kind, Mention
 from gapstack.coreference.ranking import OFFSET
+from gapstack.data.example import PLURAL
 from gapstack.text.words import same_token
 
 Decide = Callable[[Mention, Sequence[Entity], Features], int]

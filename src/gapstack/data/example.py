@@ -33,6 +33,10 @@ _FORMS: dict[Gender, tuple[str, ...]] = {
     ),
 }
 GENDER_BY_FORM: dict[str, Gender] = {form: gender for gender, forms in _FORMS.items() for form in forms}
+GAP_FORMS = frozenset({"he", "him", "his", "she", "her"})
+"""The pronouns of GAP."""
+PLURAL = frozenset({"they", "them", "their", "theirs", "themselves"})
+"""Mostly plural forms."""
 
 
 def gender_of(pronoun: str) -> Gender:

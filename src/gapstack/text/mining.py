@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gapstack.data import Corpus, Example, Gender, Span
-from gapstack.data.example import GENDER_BY_FORM
+from gapstack.data.example import GAP_FORMS, GENDER_BY_FORM
 from gapstack.data.extra.mined import with_shares
 from gapstack.data.gender import gender_of_name
 from gapstack.data.page_files import GoldClusters, Page
@@ -42,12 +42,10 @@ from gapstack.text.words import distinctive_tokens, tokens
 
 WORDS = 100
 """Maximum number of tokens of a snippet; 92% of GAP development's have no more."""
-FORMS = frozenset({"he", "him", "his", "she", "her"})
-"""The pronouns of GAP."""
 GenderOf = Callable[[Span], Gender | None]
 """Gender of the person that a name at a place of the text names; None if unknown."""
 
-_PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(FORMS))})\b", re.IGNORECASE)
+_PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(GAP_FORMS))})\b", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
 _BATCH = 1024  # paragraphs that are parsed together, and what a killed run may lose
 _BEFORE = 20  # characters before a name that may hold its title
@@ -93,7 +91,7 @@ def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[
     genders = [gender_of(parse.characters(name)) for name in names]
     for token in range(len(parse)):
         form = parse.words(token).lower()
-        if form not in FORMS or parse.pos[token] != PartOfSpeech.PRONOUN:
+        if form not in GAP_FORMS or parse.pos[token] != PartOfSpeech.PRONOUN:
             continue
         gender = GENDER_BY_FORM[form]
         fitting = [name for name, own in zip(names, genders, strict=True) if own in (None, gender)]

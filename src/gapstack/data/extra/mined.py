@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Label
+from gapstack.data.example import GAP_FORMS, GENDER_BY_FORM, Example, Gender, Label
 from gapstack.data.extra.conll import ConllDocument, GoldMention
 from gapstack.data.extra.rows import ExtraRows
 from gapstack.data.gender import GENDER_BY_TITLE
@@ -20,7 +20,6 @@ from gapstack.data.gender import GENDER_BY_TITLE
 GAP_PRIOR = (0.44, 0.46, 0.10)
 """Shares of A, B and NEITHER in GAP development, rounded."""
 
-_GAP_FORMS = {"he", "him", "his", "she", "her"}
 _OTHER_TITLES = {"dr", "dr.", "professor", "captain", "colonel", "judge", "president", "st.", "old", "young"}
 _PARTICLES = {"of", "de", "la", "le", "van", "von", "der", "den", "di", "da", "du", "the"}
 # What may stand in a name's mention and is none of its words.
@@ -127,7 +126,7 @@ def mine(
     examples: list[Example] = []
     counts = np.zeros(3)
     used: set[tuple[str, int, int]] = set()
-    for source, mention, window, options in _pronouns(documents, _GAP_FORMS, words, into):
+    for source, mention, window, options in _pronouns(documents, GAP_FORMS, words, into):
         document = source.document.name
         fresh = {
             label: [pair for pair in pairs if (document, pair[0].start, pair[1].start) not in used]
