@@ -42,10 +42,7 @@ class Prior(SoftLabelMember):
 
 
 class Random(SoftLabelMember):
-    """A or B at random; NEITHER has its frequency in the training rows, for a meaningful logloss.
-
-    A hash of the row's id and the seed chooses the earlier or the later name, whichever of them is called A.
-    """
+    """The earlier or the later name by a hash of the row's id; NEITHER has its frequency in the training rows."""
 
     confidence: Annotated[float, Interval(gt=0.5, lt=1)] = 0.6
     """The chosen name's share of the probability of both; above 0.5, below 1."""
@@ -174,11 +171,7 @@ class TopicalEntity(CueMember):
 
 
 class SyntacticDistance(CueMember):
-    """The name at the end of the shortest dependency path; then token distance.
-
-    Names that binding theory excludes are left out. Sentences are linked through their roots, at a cost that the paper
-    does not state.
-    """
+    """The name that binding theory allows at the end of the shortest dependency path; then token distance."""
 
     cue = Cue.SYNTACTIC_DISTANCE
 
