@@ -434,8 +434,9 @@ def _batches(
 
 
 def describe(readings: Sequence[Reading], scorer: PairScorer) -> None:
-    """Compare the mentions of documents."""
+    """Compare the mentions of documents by a scorer, which is kept to link them."""
     for reading in progress_over(readings, "comparing mentions"):
+        reading.scorer = scorer
         for passage, mentions in reading.passages:
             spans = [mention.span for mention in mentions]
             for mention, vector in zip(

@@ -22,6 +22,7 @@ from gapstack.anytext.windows import Window, passages
 from gapstack.coreference.detection import Position, sentences
 from gapstack.coreference.lexicon import LONGEST_ENDING, Lexicon
 from gapstack.coreference.mentions import Kind, Mention
+from gapstack.coreference.pairs import PairScorer
 from gapstack.coreference.reader import units
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Example, Gender
@@ -86,6 +87,7 @@ class Reading:
     units: list[list[Mention]] = field(default_factory=list)
     cluster: dict[int, str | None] = field(default_factory=dict)
     row: Example | None = None
+    scorer: PairScorer | None = None
 
     @property
     def is_row(self) -> bool:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -149,7 +150,8 @@ def measure(reading: Reading, model: CoreferenceModel, context: Context) -> list
         if reading.text[slice(*span)].lower() not in NO_NOUNS
     }
     answers = []
-    for link in chain.from_iterable(model.link(reading.units, context)):
+    own = replace(model, pairs=reading.scorer)
+    for link in chain.from_iterable(own.link(reading.units, context)):
         cluster = reading.cluster[id(link.pronoun)]
         if cluster is None or link.pronoun.text.lower() not in SINGULAR:
             continue

@@ -82,9 +82,17 @@ def test_people_have_all_their_names_and_pronouns(resolver):
     assert people == {"Mary Johnson": ["Mary Johnson", "Johnson", "she"], "Peter": ["Peter", "him"]}
 
 
-def test_given_names_and_page_titles_are_left_to_the_pairs(resolver):
+def test_only_given_names_and_nobody_share_the_probability(resolver):
     (answer,) = resolver.ask("Anna met Tom. The doctor said she was ill.", names=["Anna", "Tom"])
-    assert {one.name for one in answer.candidates} == {"Anna", "Tom"}
+    assert answer.antecedent.full_name == "Anna"
+    assert {one.name for one in answer.candidates} <= {"Anna", "Tom"}
+    assert answer.other == 0
+    assert answer.nobody + sum(one.probability for one in answer.candidates) == pytest.approx(1)
+
+
+def test_a_given_name_that_is_no_person_is_compared_in_pairs(resolver):
+    (answer,) = resolver.ask("Anna heard the storm before she left.", names=["Anna", "storm"])
+    assert {one.name for one in answer.candidates} == {"Anna", "storm"}
 
 
 def test_a_named_model_resolves_by_pairs(model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, fields, replace
 from functools import cached_property, lru_cache
 from itertools import repeat
 from pathlib import Path
@@ -25,6 +25,7 @@ from gapstack.data.example import GAP_FORMS, PLURAL
 from gapstack.files import fingerprint, scratch_cache
 from gapstack.members.member import Predictor
 from gapstack.records import versions
+from gapstack.resolvers.clusters import same_name
 from gapstack.resolvers.formats import Output
 from gapstack.resolvers.live import Adapter, Pages, Predict
 from gapstack.runs.predictors import load
@@ -40,8 +41,8 @@ _SHOWN = 12
 class TextResolver(AnyTextResolver):
     """Predicts which of a text's people each pronoun refers to, entity by entity over the whole text.
 
-    Candidates that are given, and texts of a page whose title is known, are left to the shipped stack of GAP, which
-    compares names in pairs and reads titles (:class:`PronounResolver`).
+    Texts of a page whose title is known are left to the shipped stack of GAP, which compares names in pairs and reads
+    titles (:class:`PronounResolver`); so are texts with a given name that is not recognised as a person's.
     """
 
     def __init__(
@@ -65,16 +66,16 @@ class TextResolver(AnyTextResolver):
 
     def pieces(self, text: Text) -> Iterator[Window]:
         """Passages of a text, or windows for pairs."""
-        return self.pairs.pieces(text) if _has_pairs(text) else passages(text.text)
+        return self.pairs.pieces(text) if text.url else passages(text.text)
 
     def read(self, work: Sequence[tuple[Text, Window]]) -> list[Any]:
         """Mentions of each passage, or the answers of the windows for pairs."""
-        pairs = iter(self.pairs.read([one for one in work if _has_pairs(one[0])]) if work else ())
-        texts = [window.text for text, window in work if not _has_pairs(text)]
+        pairs = iter(self.pairs.read([one for one in work if one[0].url]) if work else ())
+        texts = [window.text for text, window in work if not text.url]
         with scratch_cache():
             parsed = dict(docs(texts, self.parser))
         return [
-            next(pairs) if _has_pairs(text) else self._mentions(window, parsed[text_key(window.text)])
+            next(pairs) if text.url else self._mentions(window, parsed[text_key(window.text)])
             for text, window in work
         ]
 
@@ -93,7 +94,7 @@ class TextResolver(AnyTextResolver):
 
     def link(self, text: Text, results: Iterable[Any]) -> Answers:
         """Link the mentions of a whole text to entities."""
-        if _has_pairs(text):
+        if text.url:
             return self.pairs.link(text, results)
         context = Context()
         answers = [
@@ -109,7 +110,12 @@ class TextResolver(AnyTextResolver):
             if (found := named(entity))
             and (len(entity.mentions) > 1 or _has_name(found) or entity.last.display in shown)
         ]
-        return Answers(text.text, answers, people)
+        if not text.names:
+            return Answers(text.text, answers, people)
+        found = [text.text[slice(*span)] for person in people for span in person.mentions]
+        if all(any(same_name(words, name) for words in found) for name in text.names):
+            return Answers(text.text, [_among(text, answer) for answer in answers])
+        return next(self.pairs.stream([text]))
 
 
 def resolver_of(predictor: Predictor) -> AnyTextResolver:
@@ -120,10 +126,6 @@ def resolver_of(predictor: Predictor) -> AnyTextResolver:
 def create_resolver(model: str | None = None, parser: str | Path | None = None) -> AnyTextResolver:
     """The resolver of running text, or one of rows of two names if a model is named (:func:`gapstack.load`)."""
     return TextResolver(parser=parser) if model in (None, "default") else PronounResolver(load(model), parser)
-
-
-def _has_pairs(text: Text) -> bool:
-    return bool(text.names or text.url)
 
 
 _NAMES = [field.name for field in fields(Mention)]
@@ -165,6 +167,18 @@ def _answer(text: str, link: Link) -> Answer:
     other = 1 - link.nobody - sum(candidate.probability for candidate in candidates)
     form = text[slice(*link.pronoun.span)]
     return Answer(link.pronoun.span, form, candidates, link.nobody, _notes(link.pronoun), max(other, 0.0))
+
+
+def _among(text: Text, answer: Answer) -> Answer:
+    """The answer among the given names and nobody."""
+    given = [
+        one
+        for one in answer.candidates
+        if any(same_name(text.text[slice(*span)], name) for span in one.mentions for name in text.names)
+    ]
+    total = answer.nobody + sum(one.probability for one in given)
+    candidates = tuple(replace(one, probability=one.probability / total) for one in given)
+    return replace(answer, candidates=candidates, nobody=answer.nobody / total, other=0.0)
 
 
 def _candidate(text: str, pronoun: Mention, choice: Choice) -> Candidate:

@@ -118,7 +118,7 @@ class CoreferenceModel:
         if not found:
             return Link(pronoun, ())
         table = matrix([of_mention for *_, of_mention in found], self.antecedents.feature_name())
-        trust = np.asarray(self.antecedents.predict(table)).tolist()
+        trust = np.asarray(self.antecedents.predict(table, num_threads=1)).tolist()
         best: dict[int, Choice] = {}
         for (entity, mention, of_link, share, _), trusted in zip(found, trust, strict=True):
             if id(entity) not in best or best[id(entity)].probability < share * trusted:
