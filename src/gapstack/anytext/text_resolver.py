@@ -112,8 +112,8 @@ class TextResolver(AnyTextResolver):
         ]
         if not text.names:
             return Answers(text.text, answers, people)
-        found = [text.text[slice(*span)] for person in people for span in person.mentions]
-        if all(any(same_name(words, name) for words in found) for name in text.names):
+        known = [text.text[slice(*span)] for person in people for span in person.mentions]
+        if all(any(same_name(words, name) for words in known) for name in text.names):
             return Answers(text.text, [_among(text, answer) for answer in answers])
         return next(self.pairs.stream([text]))
 
