@@ -248,4 +248,4 @@ def sentences_report(found: SentenceAudit) -> Report:
 
 
 def _p_value(value: float) -> str:
-    return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
