@@ -5,21 +5,19 @@ below, and only parsed (``test_links.py``). How-tos that change the package are 
 """
 
 import json
-import os
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from gapstack.data import Corpus, sources
 from gapstack.data.gap_files import read_gap, write_gap, write_submission
+from tests.docs import shell
 from tests.docs.test_links import DOCUMENTS, ROOT, text
 
 BLOCK = re.compile(
@@ -35,6 +33,8 @@ NOT_RUN = {
     r"gap resolve fastcoref|gap (mine|audit) .*(--corpus|--fresh)": "needs a resolver, a corpus or a server",
     r".*localhost:8000": "needs a server",
 }
+SMALLER = {"gap run ": " --folds 3", "gap tune ": " --trials 2"}
+"""Options that are added to commands, the last one being in force; with them, a run takes seconds."""
 
 
 def blocks(path: Path) -> list[re.Match[str]]:
@@ -57,43 +57,46 @@ def commands(path: Path) -> str:
     """The shell commands of a page that are run, one a line."""
     shell = "".join(block["code"] for block in blocks(path) if block["language"] == "bash")
     lines = [line.partition(" #")[0].strip() for line in shell.splitlines()]
-    return "\n".join(line for line in lines if not any(re.match(known, line) for known in NOT_RUN))
+    lines = [line for line in lines if line and not any(re.match(known, line) for known in NOT_RUN)]
+    return "\n".join(
+        line + "".join(more for start, more in SMALLER.items() if line.startswith(start)) for line in lines
+    )
 
 
-def environment(folder: Path) -> dict[str, str]:
-    return os.environ | {
-        "PATH": f"{folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+def run(script: str, folder: Path, cache: Path) -> None:
+    variables = {
         "PYTHONPATH": str(ROOT / "src"),
         "GAP_DATA": str(folder / "data"),
         "GAPSTACK_HOME": str(folder),
-        "GAPSTACK_CACHE": str(folder.parent / "cache-of-documents"),
+        "GAPSTACK_CACHE": str(cache),
         "GAPSTACK_OFFLINE": "1",
     }
-
-
-def run(script: str, folder: Path) -> str:
-    done = subprocess.run(
-        ["bash", "-ec", script],
-        cwd=folder,
-        env=environment(folder),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{script}\n{done.stdout}"
-    return done.stdout
+    shell.run(script, folder, variables)
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory) -> Path:
-    """A folder with a small GAP, a finished run, and the files that documents name."""
-    folder = tmp_path_factory.mktemp("documents")
+def shared(tmp_path_factory, worker_id) -> Path:
+    """A folder that all workers of pytest-xdist share."""
+    own = tmp_path_factory.getbasetemp()
+    return own if worker_id == "master" else own.parent
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory, shared) -> Path:
+    """The folder of :func:`prepare`; the first worker makes it."""
+    folder = shared / "documents"
+    with FileLock(shared / "documents.lock"):
+        if not folder.exists():
+            new = tmp_path_factory.mktemp("new")
+            prepare(new, shared / "cache")
+            new.rename(folder)
+    return folder
+
+
+def prepare(folder: Path, cache: Path) -> None:
+    """Write a small GAP, small suites, a finished run, and the files that documents name."""
     (folder / "data" / "gap").mkdir(parents=True)
-    (folder / "bin").mkdir()
-    gap = folder / "bin" / "gap"
-    gap.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m gapstack "$@"\n', encoding="utf-8")
-    gap.chmod(0o755)
+    shorten_suites(folder / "data")
     sample = sources.sample()
     parts = {
         "development": sample["train"][:60],
@@ -115,7 +118,7 @@ def prepared(tmp_path_factory) -> Path:
         "submission.csv": "test_stage_2.tsv",
         "answers/winogender.csv": "rows/winogender.tsv",
     }
-    run("gap audit-rows rows; mkdir answers", folder)
+    run("gap audit-rows rows\nmkdir answers", folder, cache)
     random = np.random.default_rng(0)
     for name, rows in predictions.items():
         ids = read_gap(folder / rows).ids
@@ -128,29 +131,45 @@ def prepared(tmp_path_factory) -> Path:
         "".join(f"{json.dumps(one)}\n" for one in clusters), encoding="utf-8"
     )
     (folder / "letter.txt").write_text("Kate met Paul. He was late.\n", encoding="utf-8")
-    (folder / "book.txt").write_text("\n\n".join(sample["train"].texts[:40]), encoding="utf-8")
-    pages = [{"id": row.id, "text": row.text, "url": f"http://a.org/{row.id}"} for row in sample["train"]]
+    (folder / "book.txt").write_text("\n\n".join(sample["train"].texts[:5]), encoding="utf-8")
+    pages = [
+        {"id": row.id, "text": row.text, "url": f"http://a.org/{row.id}"} for row in sample["train"][:20]
+    ]
     (folder / "pages.jsonl").write_text("".join(f"{json.dumps(page)}\n" for page in pages), encoding="utf-8")
     lists = [path.read_text(encoding="utf-8") for path in sources.require("wordlists").glob("*.*")]
     words = sorted(set(re.findall(r"[A-Za-z]+", " ".join(lists))))
     vectors = [f"{word} {' '.join(map(str, random.normal(size=8)))}\n" for word in words]
     (folder / "vectors.txt").write_text(f"{len(vectors)} 8\n{''.join(vectors)}", encoding="utf-8")
-    run("gap run quickstart; gap resolve gapstack resolved.jsonl --split test", folder)
-    return folder
+    run("gap run quickstart --folds 3\ngap resolve gapstack resolved.jsonl --split test", folder, cache)
+    (folder / "models" / "en_gapstack").symlink_to(ROOT / "models" / "en_gapstack")
+
+
+def shorten_suites(data: Path) -> None:
+    """Write the beginnings of WinoBias and of SoWinoBias's word lists, which would take minutes."""
+    for path in sources.require("winobias").rglob("*_stereotyped_*"):
+        short = data / "winobias" / path.relative_to(sources.require("winobias"))
+        short.parent.mkdir(parents=True, exist_ok=True)
+        short.write_text(
+            "".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:10]), encoding="utf-8"
+        )
+    shutil.copytree(sources.require("wordlists"), data / "wordlists")
+    vocabulary = data / "wordlists" / "sowinobias_vocab.json"
+    words = json.loads(vocabulary.read_text(encoding="utf-8"))
+    vocabulary.write_text(json.dumps({name: known[:4] for name, known in words.items()}), encoding="utf-8")
 
 
 @pytest.fixture
 def folder(prepared, tmp_path) -> Path:
-    return Path(shutil.copytree(prepared, tmp_path / "here"))
+    return Path(shutil.copytree(prepared, tmp_path / "here", symlinks=True))
 
 
 @pytest.mark.documents
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_commands_and_code_run(path, folder):
+def test_commands_and_code_run(path, folder, shared):
     for block in blocks(path):
         if block["create"]:
             (folder / block["create"]).write_text(block["code"], encoding="utf-8")
     code = "".join(block["code"] for block in blocks(path) if block["language"] == "python")
     (folder / "code.py").write_text(code, encoding="utf-8")
-    run(f"{commands(path)}\npython code.py", folder)
+    run(f"{commands(path)}\npython code.py", folder, shared / "cache")
