@@ -33,9 +33,11 @@ def run(script: str, folder: Path, variables: dict[str, str]) -> None:
             process.join()
             status = process.exitcode
         else:
+            environment = os.environ | variables
             with output.open("w") as file:
-                done = subprocess.run(["bash", "-c", line], cwd=folder, stdout=file, stderr=file, check=False)
-            status = done.returncode
+                status = subprocess.call(
+                    ["bash", "-c", line], cwd=folder, env=environment, stdout=file, stderr=file
+                )
         assert status == 0, f"{line}\n{output.read_text(encoding='utf-8')}"
 
 

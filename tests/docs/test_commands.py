@@ -55,8 +55,8 @@ PAGES = [
 
 def commands(path: Path) -> str:
     """The shell commands of a page that are run, one a line."""
-    shell = "".join(block["code"] for block in blocks(path) if block["language"] == "bash")
-    lines = [line.partition(" #")[0].strip() for line in shell.splitlines()]
+    code = "".join(block["code"] for block in blocks(path) if block["language"] == "bash")
+    lines = [line.partition(" #")[0].strip() for line in code.splitlines()]
     lines = [line for line in lines if line and not any(re.match(known, line) for known in NOT_RUN)]
     return "\n".join(
         line + "".join(more for start, more in SMALLER.items() if line.startswith(start)) for line in lines
@@ -146,13 +146,13 @@ def prepare(folder: Path, cache: Path) -> None:
 
 def shorten_suites(data: Path) -> None:
     """Write the beginnings of WinoBias and of SoWinoBias's word lists, which would take minutes."""
-    for path in sources.require("winobias").rglob("*_stereotyped_*"):
-        short = data / "winobias" / path.relative_to(sources.require("winobias"))
+    embedded = sources.embedded_folder()
+    for path in (embedded / "winobias").rglob("*_stereotyped_*"):
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        short = data / path.relative_to(embedded)
         short.parent.mkdir(parents=True, exist_ok=True)
-        short.write_text(
-            "".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:10]), encoding="utf-8"
-        )
-    shutil.copytree(sources.require("wordlists"), data / "wordlists")
+        short.write_text("".join(lines[:10]), encoding="utf-8")
+    shutil.copytree(embedded / "wordlists", data / "wordlists")
     vocabulary = data / "wordlists" / "sowinobias_vocab.json"
     words = json.loads(vocabulary.read_text(encoding="utf-8"))
     vocabulary.write_text(json.dumps({name: known[:4] for name, known in words.items()}), encoding="utf-8")
