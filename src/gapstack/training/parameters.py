@@ -117,10 +117,17 @@ class Weights:
     @torch.no_grad()
     def collect(self) -> None:
         """Add the copies' gradients to those of the float32 weights, and clear them."""
-        for copy, master in self._learning:
-            if copy.grad is not None:
-                master.grad = copy.grad.float() if master.grad is None else master.grad.add_(copy.grad)
-                copy.grad = None
+        pairs = [pair for pair in self._learning if pair[0].grad is not None]
+        first = [(copy, master) for copy, master in pairs if master.grad is None]
+        more = [(copy, master) for copy, master in pairs if master.grad is not None]
+        for _, master in first:
+            master.grad = torch.empty_like(master)
+        for add, chosen in ((torch._foreach_copy_, first), (torch._foreach_add_, more)):
+            if chosen:
+                grads: Any = [[part.grad for part in parts] for parts in zip(*chosen, strict=True)]
+                add(grads[1], grads[0])
+        for copy, _ in pairs:
+            copy.grad = None
 
     def drop_gradients(self) -> None:
         """Clear all gradients."""
@@ -130,8 +137,9 @@ class Weights:
     @torch.no_grad()
     def publish(self) -> None:
         """Update the copies from the float32 weights."""
-        for copy, master in self._learning:
-            copy.copy_(master)
+        if self._learning:
+            copies, masters = map(list, zip(*self._learning, strict=True))
+            torch._foreach_copy_(copies, masters)
 
     @torch.no_grad()
     def close(self) -> None:

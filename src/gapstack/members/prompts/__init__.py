@@ -68,9 +68,6 @@ class Prompt:
     def _blocks(self, row: Example) -> dict[str, str]:
         start, end = row.pronoun
         page = page_title(row.url) if self._title else None
-        title = page.title if page else ""
-        if page and page.qualifier:
-            title += f" ({page.qualifier})"
         names = [row.a_text, row.b_text]
         if names[0] == names[1]:
             names = [
@@ -83,7 +80,11 @@ class Prompt:
             "pronoun": row.pronoun_text,
             "first": names[0],
             "second": names[1],
-            "title": title,
+            "title": f"{page.title} ({page.qualifier})"
+            if page and page.qualifier
+            else page.title
+            if page
+            else "",
         }
         try:
             context = self._template.new_context(values)
