@@ -29,8 +29,9 @@ from torch.nn.functional import embedding
 from gapstack.data.extra.conll import read_corpus
 from gapstack.data.sources import find, gap_split, stage2
 from gapstack.data.word_lists import read_lists
+from gapstack.encoding.static_vectors import Vectors, write_vectors
 from gapstack.errors import DataNotFoundError
-from gapstack.files import open_bytes, write_text
+from gapstack.files import open_bytes
 from gapstack.progress import progress
 from gapstack.types import Floats32
 
@@ -167,11 +168,8 @@ def main(folder: Path) -> None:
     rows = {word: row for row, word in enumerate(words)}
     genders = [[rows[word] for word in side if word in rows] for side in (lists.masculine, lists.feminine)]
     for name, gendered in (("glove.txt", []), ("gn_glove.txt", genders)):
-        path, matrix = folder / "vectors" / name, train(len(words), pairs, *gendered)
-        lines = [f"{len(words)} {matrix.shape[1]}"]  # word2vec's text format, exact for float32
-        for word, vector in zip(words, matrix.tolist(), strict=True):
-            lines.append(f"{word} {' '.join(f'{value:.9g}' for value in vector)}")
-        write_text(path, "\n".join(lines) + "\n")
+        path = folder / "vectors" / name
+        write_vectors(path, Vectors(name, words, train(len(words), pairs, *gendered)))
         print(path)
 
 
