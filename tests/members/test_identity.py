@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import logging
 import shutil
 import sys
@@ -19,6 +20,7 @@ from gapstack.members import MEMBERS, create
 from gapstack.members.store import changes, identity_of, inputs_of, key_of, load, refuse_changed, save
 from gapstack.records import versions
 from gapstack.registry import Entry
+from tests.fixtures_encoder import build_tiny_encoder
 
 
 def test_a_predictor_is_identified_by_what_it_learned(sample_train, sample_test, tmp_path):
@@ -28,6 +30,14 @@ def test_a_predictor_is_identified_by_what_it_learned(sample_train, sample_test,
     assert PronounResolver(one).identity != PronounResolver(other).identity
     save(one, "prior", tmp_path / "saved")
     assert load(tmp_path / "saved").identity == one.identity
+
+
+def test_every_file_of_an_encoder_counts(tmp_path):
+    folder = build_tiny_encoder(tmp_path / "encoder")
+    member = create("transformer_single", encoder=str(folder))
+    before = identity_of(member)
+    (folder / "added_tokens.json").write_text(json.dumps({"she": 5}))
+    assert changes(before, identity_of(member)) == ["encoder"]
 
 
 @pytest.mark.parametrize(("extra", "dataset"), [("winogrande", "winogrande"), ("wsc273", "wsc")])

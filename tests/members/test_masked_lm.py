@@ -1,6 +1,7 @@
 """Masked LM: name substitution, training without labels, encoders with and without a head of their own."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -117,6 +118,12 @@ def test_an_encoder_with_its_own_head_learns_nothing(again, tiny_language_model_
 def test_what_cannot_be_is_refused(settings, message, again, tiny_encoder_folder):
     with pytest.raises(MemberError, match=message):
         create("masked_lm", **{"encoder": str(tiny_encoder_folder), **QUICK, **settings}).fit(again)
+
+
+def test_an_encoder_without_a_mask_is_refused(tiny_encoder, sample_train):
+    unmasked = SimpleNamespace(name="gpt", tokenizer=SimpleNamespace(mask_token=None))
+    with pytest.raises(MemberError, match="encoder gpt has no mask among its pieces"):
+        MaskedLM(names=NAMES)._substituted(sample_train, unmasked)
 
 
 def example(text: str, pronoun: str, a: str, b: str) -> Example:

@@ -1,9 +1,12 @@
 """What every member does with rows before its own code sees them: copies to learn from, tellings to answer."""
 
 import numpy as np
+import pytest
 
 from gapstack.data import Corpus, Label
 from gapstack.data.augment import AUGMENTATIONS, swap_names
+from gapstack.errors import MemberError
+from gapstack.members import published
 from gapstack.members.member import Member
 
 
@@ -55,3 +58,8 @@ def test_what_will_be_learned_and_asked_is_prepared_once(sample_train):
     ids = [example.id for example in witness.prepared]
     assert len(ids) == len(set(ids)) > len(sample_train)
     assert all(name.endswith("~swap_gender") for name in ids[len(sample_train) :])
+
+
+def test_a_member_without_a_paper_s_settings_is_refused():
+    with pytest.raises(MemberError, match="prior has no published settings"):
+        published("prior")

@@ -1,6 +1,11 @@
 """Prompted asks local decoders and servers alike, pays for each reply once, and says what went wrong."""
 
 import json
+import os
+import random
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +14,7 @@ import torch
 
 from gapstack.data import Corpus, Example, Label
 from gapstack.data.augment import swap_names
+from gapstack.data.gap_files import write_gap
 from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import DataError, DataNotFoundError, MemberError, RemoteError
 from gapstack.files import cache_root
@@ -325,3 +331,36 @@ def test_probabilities_along_a_reply(steps, options, expected):
 )
 def test_the_option_that_a_reply_names(text, option):
     assert named_option(text, LETTERS) == option
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_killed_at_random_and_repeated_only_replies_on_their_way_are_lost(tmp_path, sample):
+    write_gap(tmp_path / "rows.tsv", sample[:100].unlabelled())
+    environment = os.environ | {"GAPSTACK_CACHE": str(tmp_path / "cache")}
+
+    def start(address, output):
+        arguments = ["--input", str(tmp_path / "rows.tsv"), "--output", str(tmp_path / output)]
+        command = [sys.executable, "-m", "gapstack", "predict", address, *arguments]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+
+    with ModelServerDouble() as server:
+        assert start(server.address, "whole.csv").wait() == 0
+        assert server.answered.total() == 200
+    draws, kills = random.Random(3), 0
+    with ModelServerDouble(delay=0.1) as server:
+        while True:
+            process = start(server.address, "killed.csv")
+            before, most = server.answered.total(), draws.randrange(20, 60)
+            while process.poll() is None and server.answered.total() - before < most:
+                time.sleep(0.005)
+            if process.poll() is not None:
+                break
+            process.kill()
+            process.wait()
+            kills += 1
+    assert process.returncode == 0
+    assert kills >= 2
+    assert len(server.answered) == 200
+    assert server.answered.total() <= 200 + 8 * kills
+    assert (tmp_path / "killed.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()

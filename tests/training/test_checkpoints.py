@@ -93,12 +93,6 @@ def halved(logits: torch.Tensor, target: torch.Tensor, smoothing: float) -> torc
     return cross_entropy(logits, target, smoothing) / 2
 
 
-def with_dropout(dropout: torch.nn.Module) -> Toy:
-    model = Toy()
-    model.encoder.dropout = dropout
-    return model
-
-
 OTHERS = {
     "weights": (Toy(seed=1), ToyData(), [PLAN]),
     "rows": (Toy(), ToyData(seed=1), [PLAN]),
@@ -107,8 +101,6 @@ OTHERS = {
     "phases": (Toy(), ToyData(), [PLAN, PLAN]),
     "validation rows": (Toy(), ToyData(), [PLAN], ToyData(seed=1)),
     "loss": (Toy(), ToyData(), [PLAN], None, halved),
-    "an attribute of a part": (with_dropout(torch.nn.Dropout(0.3)), ToyData(), [PLAN]),
-    "a part's class": (with_dropout(torch.nn.AlphaDropout(0.2)), ToyData(), [PLAN]),
 }
 
 
