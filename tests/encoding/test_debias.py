@@ -100,6 +100,13 @@ class TestHard:
         beard = space.row("beard")  # a gendered word keeps its vector
         np.testing.assert_array_equal(moved.unit[beard], space.unit[beard])
 
+    def test_a_space_without_definitional_pairs_is_refused_with_the_coverage(self):
+        space, _ = planted()
+        few = type(space)("few", space.words[4:], space.matrix[4:])
+        with pytest.raises(DataError, match=r"definitional pairs: 2 of 4") as allowed:
+            locate_pairs(few, DEFINITIONAL, "definitional pairs", minimum=0.75)
+        assert "woman:man" in str(allowed.value)
+
 
 class TestGnGlove:
     def test_the_gender_component_is_dropped_from_vectors_that_have_one(self):
@@ -114,6 +121,14 @@ class TestGnGlove:
         balanced[:, -1] = np.arange(len(balanced)) // 2 % 2  # a pair has one value: the two sides are alike
         with pytest.raises(DataError, match="is not GN-GloVe"):
             GnGlove().apply(space.changed(balanced, "other"), LISTS)
+
+
+class TestDirection:
+    @pytest.mark.parametrize("direction", [principal_direction, lambda s, p: he_she(s)])
+    def test_a_space_in_which_pairs_do_not_differ_has_none(self, direction):
+        space, _ = planted()
+        with pytest.raises(DataError, match="direction"):
+            direction(space.changed(np.ones_like(space.matrix), "flat"), np.array([[0, 1], [2, 3]]))
 
 
 class TestLookup:

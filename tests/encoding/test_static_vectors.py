@@ -60,7 +60,7 @@ def test_the_first_words_are_read_and_those_to_keep_wherever_they_stand(tmp_path
 @pytest.mark.parametrize(
     ("blob", "message"),
     [
-        (pickle.dumps({"gensim": 1}), "line 1: "),
+        (pickle.dumps({"gensim": 1}), "pickle"),
         (b"", "no vectors"),
         (b"a 1 2\nb 1\n", "line 2: 1 numbers"),
         (b"a 1 2\nb 1 x\n", "line 2: not all are numbers"),

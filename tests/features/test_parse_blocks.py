@@ -80,6 +80,12 @@ def test_without_tokens_what_a_parse_shows_is_missing(block, story, monkeypatch)
     assert np.isfinite(found.shared).sum() == {position_features: 3}.get(block, 0)
 
 
+def test_no_rows_give_empty_tables(block):
+    found = block(corpus(), PARSER)
+    assert found.candidates.shape == (0, 2, len(found.candidate_names))
+    assert found.shared.shape == (0, len(found.shared_names))
+
+
 @pytest.mark.parametrize("block", [fill_the_gap_features], indirect=True)
 def test_a_barred_name_has_no_scores(block, story):
     barred = story.map(lambda e: replace(e, b=type(e.b)(e.text.index("Mia"), e.text.index("Mia") + 3)))

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.data import Corpus, Example, Span
+from gapstack.data import Corpus, Example, Label, Span
+from gapstack.errors import MemberError
 from gapstack.features.blocks import features
 from gapstack.features.surface import CANDIDATE, SHARED, surface_features
 
@@ -87,6 +88,19 @@ def test_features_of_the_row(one, expected):
         np.testing.assert_allclose(found[name], value, err_msg=name)
 
 
+def test_exchanging_the_names_exchanges_their_columns_and_nothing_else(sample):
+    straight, swapped = features(sample), features(sample.map(swap))
+    np.testing.assert_array_equal(swapped.candidates, straight.candidates[:, ::-1])
+    np.testing.assert_array_equal(swapped.shared, straight.shared)
+    np.testing.assert_array_equal(straight.swapped().candidates, swapped.candidates)
+
+
+def test_labels_are_no_feature(sample):
+    relabelled = sample.map(lambda one: replace(one, label=Label.NEITHER))
+    for one in (sample.unlabelled(), relabelled):
+        np.testing.assert_array_equal(surface_features(one).candidates, surface_features(sample).candidates)
+
+
 mention = st.text(min_size=1, max_size=12)
 
 
@@ -110,3 +124,8 @@ def test_no_text_is_too_odd(order, a, b, between, page):
     assert not np.isinf(straight.shared).any()
     np.testing.assert_array_equal(swapped.candidates, straight.candidates[:, ::-1])
     np.testing.assert_array_equal(swapped.shared, straight.shared)
+
+
+def test_unknown_blocks_are_named(sample):
+    with pytest.raises(MemberError, match="did you mean surface"):
+        features(sample, ("surfac",))

@@ -8,6 +8,7 @@ import torch
 
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.encoding.pieces import align
+from gapstack.errors import MemberError
 from gapstack.members import bidaf, create, store
 from gapstack.members.baoqiao import scalars
 from gapstack.members.bidaf import other_names
@@ -30,6 +31,12 @@ def test_the_seven_scalars(page, topics):
 @pytest.fixture
 def settings(tiny_encoder_folder):
     return {"encoder": str(tiny_encoder_folder)}
+
+
+def test_a_class_without_rows_is_refused(sample_train, settings):
+    named = Corpus([e for e in sample_train if e.label is not Label.NEITHER])
+    with pytest.raises(MemberError, match="two rows of each class"):
+        create("kernel_svm", **settings).fit(named)
 
 
 def test_a_reduced_member_is_stored_with_its_reduction(sample_train, sample_test, settings, tmp_path):

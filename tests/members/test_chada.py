@@ -24,7 +24,16 @@ def test_the_question_is_five_words_from_the_pronoun_on(pronoun, expected):
 
 
 @pytest.mark.parametrize(
-    ("answer", "expected"), [("Lee", 1), ("Ann Lee met", 1), ("Bet", -1), ("met", 0), ("Ann Lee met Beth", 0)]
+    ("answer", "expected"),
+    [
+        ("Ann Lee", 1),
+        ("Lee", 1),
+        ("Ann Lee met", 1),
+        ("Beth", -1),
+        ("met", 0),
+        ("Ann Lee met Beth", 0),
+        ("Bet", -1),
+    ],
 )
 def test_an_answer_is_a_name_that_it_shares_words_with(answer, expected):
     assert is_a_or_b(EXAMPLE, answer) == expected
@@ -64,6 +73,22 @@ def test_the_three_endings_are_a_b_and_other(sample_train):
     assert len({text.split("[SEP]")[0] for text in texts}) == 1
 
 
-def test_a_frozen_encoder_cannot_choose(sample_train):
-    with pytest.raises(MemberError, match="freezes the whole encoder"):
-        create("multiple_choice", training={"frozen": ["encoder"]}).fit(sample_train[:12])
+def test_probabilities_are_kept_from_the_ends(sample_test, monkeypatch):
+    said = np.array([[0.9999, 0.0001, 0.0], [0.2, 0.3, 0.5]])
+    monkeypatch.setattr(FineTuned, "_predict_proba", lambda self, corpus: said)
+    np.testing.assert_allclose(
+        MultipleChoice()._predict_proba(sample_test[:2]), [[0.999, 0.001, 0.001], [0.2, 0.3, 0.5]]
+    )
+    np.testing.assert_array_equal(MultipleChoice(clip=0.0)._predict_proba(sample_test[:2]), said)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"training": {"frozen": ["encoder"]}}, "freezes the whole encoder"),
+        ({"max_pieces": 40}, "window of 40 pieces"),
+    ],
+)
+def test_what_cannot_be_is_refused(settings, message, sample_train, tiny_encoder_folder):
+    with pytest.raises(MemberError, match=message):
+        create("multiple_choice", encoder=str(tiny_encoder_folder), **settings).fit(sample_train[:12])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gapstack.data import Corpus, Label
+from gapstack.errors import MemberError
 from gapstack.members import baselines as module
 from gapstack.members import create
 from gapstack.members.baselines import Random
@@ -76,6 +77,18 @@ def test_who_chooses_somebody_else_says_neither(monkeypatch, rows):
     assert p[0, 2] > 0.9
     assert p[0, 0] == pytest.approx(p[0, 1])
     assert p[1, 0] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "complaint"),
+    [
+        ("token_distance", {"closeness": "token"}, "no such setting"),
+        ("url", {"context": "snippet-context"}, "page's title"),
+    ],
+)
+def test_a_setting_that_a_cue_has_not_is_refused(name, settings, complaint, rows):
+    with pytest.raises(MemberError, match=complaint):
+        create(name, **settings).fit(rows)
 
 
 def test_confidence_is_the_drawn_share_of_what_names_get(sample):

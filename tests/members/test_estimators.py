@@ -75,17 +75,30 @@ def column(key: str, change):
 CHANGES = (
     *(lambda text, cut=cut: text[:cut] for cut in range(0, 1500, 97)),
     lambda text: text[: text.index("end of parameters")],
+    lambda text: text.replace("Tree=1\n", "", 1),
+    lambda text: text.replace("leaf_value=", "leaf_value=1", 1),
     lambda text: text[: text.index("Tree=1")] + text[text.index("Tree=2") :],
+    lambda text: text.replace("tree_sizes=", "sizes="),
     lambda text: text.replace("num_class=3", "num_class=0", 1),
+    lambda text: text.replace("max_feature_idx=3", "max_feature_idx=", 1),
+    lambda text: "\x00\udc80" * 50,
     column("left_child", lambda old: ["0", *old[1:]]),  # a cycle
+    column("left_child", lambda old: [*old[:-1], "1"]),
     column("right_child", lambda old: ["-9999999", *old[1:]]),
+    column("right_child", lambda old: ["999999", *old[1:]]),
     column("left_child", lambda old: ["99999999999999999999", *old[1:]]),
+    column("right_child", lambda old: ["-1"] * len(old)),
+    column("left_child", lambda old: old[:-1]),
     column("left_child", lambda old: ["x", *old[1:]]),
     column("leaf_value", lambda old: old[:-1]),
     column("leaf_value", lambda old: ["nan", *old[1:]]),
+    column("leaf_value", lambda old: [*old[:-1], "inf"]),
     column("split_feature", lambda old: ["4", *old[1:]]),
+    column("split_feature", lambda old: ["-1", *old[1:]]),
     column("decision_type", lambda old: ["1", *old[1:]]),
+    column("num_leaves", lambda old: ["0"]),
     column("num_leaves", lambda old: ["1000000"]),
+    column("num_cat", lambda old: ["1"]),
 )
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.data import Corpus, Label
+from gapstack.data import Corpus, Example, Label, Span
+from gapstack.errors import MemberError
 from gapstack.members.frozen_spans import FrozenSpans
 
 QUICK = {"seeds": 2, "epochs": 10, "width": 8, "hidden": 16, "batch_size": 32, "learning_rate": 5e-3}
@@ -26,3 +27,10 @@ def test_folds_that_are_learned_together_never_see_what_they_leave_out(member, s
     held = sample_train[60:].unlabelled()
     np.testing.assert_array_equal(one[0].predict_proba(held), other[0].predict_proba(held))
     assert np.abs(one[1].predict_proba(held) - other[1].predict_proba(held)).max() > 0.01
+
+
+def test_text_without_pieces_is_refused_by_its_id(member, sample_train):
+    member.fit(sample_train[:30])
+    blank = Example("blank-1", "\u200b\u200c\u200d", Span(0, 1), Span(1, 2), Span(2, 3))
+    with pytest.raises(MemberError, match=r"'blank-1'.*no piece"):
+        member.predict_proba(Corpus([blank]))

@@ -13,7 +13,7 @@ from gapstack.errors import DataNotFoundError, MemberError, MismatchError
 from gapstack.members import create, store
 from gapstack.members.grep import HEURISTICS, cluster_pieces, heuristic_clusters, pronoun_clusters
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
-from gapstack.text.cues import decide
+from gapstack.text.cues import Cue, decide
 from gapstack.text.parses import parses
 from gapstack.training import cross_entropy
 from gapstack.training.data import loader
@@ -108,6 +108,16 @@ def test_a_heuristics_cluster_is_the_pronoun_and_the_name_it_decides_for(heurist
         expected = {example.pronoun} | ({example.a} if a else set()) | ({example.b} if b else set())
         assert set(cluster) == expected
         assert list(cluster) == sorted(cluster)
+
+
+def test_the_title_backs_off_to_parallelism_where_it_says_nothing(with_parses):
+    untitled = with_parses.map(lambda e: replace(e, url=None))
+    found = heuristic_clusters(untitled, "parallelism+url")
+    assert all(len(cluster) == 2 for cluster in found), "the released code leaves these rows without evidence"
+    assert found == heuristic_clusters(untitled, "parallelism")
+    titled = heuristic_clusters(with_parses, "parallelism+url")
+    assert titled != found, "where it says something, the title decides"
+    assert decide(with_parses, Cue.URL).levels.min() == 0
 
 
 def test_a_source_without_the_text_gives_an_empty_cluster():

@@ -1,5 +1,6 @@
 """Masked LM: name substitution, training without labels, encoders with and without a head of their own."""
 
+import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -9,10 +10,10 @@ import pytest
 from gapstack.data import Corpus, Example, Label, Span, sources
 from gapstack.data.corpus import one_hot
 from gapstack.data.teacher import SoftLabels
-from gapstack.encoding.encoders import load_encoder
+from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
 from gapstack.members import create, soft_labels
-from gapstack.members.masked_lm import MaskedLM, has_own_head
+from gapstack.members.masked_lm import MaskedLM, has_own_head, with_own_head
 from gapstack.members.name_substitution import (
     substitute_names,
     unused,
@@ -102,6 +103,14 @@ def test_an_encoder_with_its_own_head_learns_nothing(again, tiny_language_model_
     assert member.contaminated_by == ()
     assert member.model_state_.arrays == {}
     assert "own" in member.state().values["learned_from"]
+
+
+def test_a_head_that_is_promised_and_not_there_is_refused(tiny_encoder_folder, tmp_path):
+    folder = shutil.copytree(tiny_encoder_folder, tmp_path / "broken")
+    config = (folder / "config.json").read_text()
+    (folder / "config.json").write_text(config.replace('"BertModel"', '"BertForMaskedLM"'))
+    with pytest.raises(MemberError, match=r"lacks 6 weights .* cls\.predictions"):
+        with_own_head(Encoder("broken", folder))
 
 
 @pytest.mark.parametrize(

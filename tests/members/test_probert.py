@@ -1,3 +1,6 @@
+import pytest
+
+from gapstack.errors import DataNotFoundError, MemberError
 from gapstack.members import create
 from gapstack.members.probert import ProBERT
 from gapstack.training import validation_rows
@@ -33,3 +36,16 @@ def test_early_stopping_holds_back_training_rows_only_where_it_is_asked_for(
     assert updates == [5, -(-len(learn) // 8)]
     assert member.history_[0].evaluations[0].validation is not None
     assert member.history_[0].best_updates[0] is not None
+
+
+REFUSED = (
+    ({"training": {"epoch": 2}}, MemberError, r"training\.epoch: no such setting; did you mean epochs"),
+    ({"max_pieces": 20}, MemberError, "larger window"),
+    ({"encoder": "no-such/encoder"}, DataNotFoundError, "no encoder 'no-such/encoder'"),
+)
+
+
+@pytest.mark.parametrize(("settings", "kind", "message"), REFUSED, ids=[str(r[0]) for r in REFUSED])
+def test_what_cannot_be_done_is_refused(settings, kind, message, sample_train, tiny_encoder_folder):
+    with pytest.raises(kind, match=message):
+        create("probert", **{"encoder": str(tiny_encoder_folder), **settings}).fit(sample_train[:20])

@@ -1,11 +1,13 @@
 """The transformer cues decide by the heads they should, and reach the bar on GAP."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gapstack.data import Label
 from gapstack.encoding.attention import Attention
-from gapstack.errors import NotFittedError
+from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation import score_decisions
 from gapstack.members import create
 from gapstack.members import transformer as module
@@ -58,3 +60,8 @@ def test_multi_keeps_the_head_that_knows_and_decides_names_apart(planted):
     names = member.predict_proba(planted)[:, :2]
     # what is TRUE by the paper's rule has more than half of what the trees gave, whatever the floor did
     assert (names[decided] > 0.4).all()
+
+
+def test_labels_of_one_kind_are_refused(planted):
+    with pytest.raises(MemberError, match="of both kinds"):
+        create("transformer_multi").fit(planted.map(lambda e: replace(e, label=Label.NEITHER)))

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapstack.encoding.pieces import align
+from gapstack.errors import DataError
 from gapstack.training import PieceData, cross_entropy, validation_rows
 from gapstack.training.data import epoch_batches
 
@@ -85,3 +86,8 @@ def test_pages_stay_whole_and_every_row_has_a_side(sample_train, share):
     assert sorted([*learn, *stop]) == list(range(len(sample_train)))
     assert not set(sample_train.groups[learn]) & set(sample_train.groups[stop])
     assert len(stop) == pytest.approx(share * len(sample_train), rel=0.35)
+
+
+def test_too_few_rows_are_refused(sample_train):
+    with pytest.raises(DataError, match="split"):
+        validation_rows(sample_train[:5], 0.1, 0)

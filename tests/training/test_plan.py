@@ -44,8 +44,16 @@ def test_no_update_of_a_plan_runs_at_no_rate_or_above_the_peak(shape, warmup, fl
 
 BAD = (
     ({"epochs": 0}, "epochs: found 0, expected a whole number, at least 1"),
+    ({"batch_size": None}, "batch_size"),
+    ({"head_lr": float("nan")}, "head_lr"),
+    ({"layer_decay": 0.0}, "layer_decay"),
+    ({"precision": "fp8"}, 'expected one of "auto", "bf16", "fp16", "tf32", "float32"'),
+    ({"frozen": "encoder"}, "frozen"),
     ({"frozen": [True]}, "frozen"),
+    ({"schedule": "linear"}, "schedule"),
+    ({"schedule": {"shape": "square"}}, 'expected one of "constant"'),
     ({"schedule": {"shape": "triangular", "warmup": 0.1}}, "warmup"),
+    ({"epoch": 3}, "epoch: no such setting; did you mean epochs"),
     ({"schedule": {"warm_up": 0.1}}, "schedule.warm_up: no such setting; did you mean warmup"),
 )
 

@@ -104,7 +104,7 @@ class Encoder:
 
     @cached_property
     def config(self) -> Any:
-        """The configuration of transformers; MemberError if it is invalid or needs code of its own."""
+        """The configuration of transformers; MemberError if it is invalid, needs own code, or reads more than text."""
         from transformers import AutoConfig
 
         with _loading(self.name, "configuration"):
@@ -113,6 +113,10 @@ class Encoder:
             raise MemberError(
                 f"encoder {self.name} (convbert) convolves over padding, so that predictions would depend on the "
                 "batch; choose another encoder"
+            )
+        if not config.is_encoder_decoder and config.get_text_config() is not config:
+            raise MemberError(
+                f"encoder {self.name} ({config.model_type}) reads more than text; use a text model"
             )
         return config
 
@@ -174,6 +178,14 @@ class Encoder:
     def is_causal(self) -> bool:
         """True if pieces do not see what follows them."""
         return is_causal(self.config)
+
+    def check_attention(self) -> None:
+        """Raise MemberError if the model's attention cannot be read as a map of all pieces."""
+        if hasattr(self.config, "attention_window"):
+            raise MemberError(
+                f"encoder {self.name} ({self.config.model_type}) has local attention, not a map of all pieces; "
+                "its vectors can be read, its attention cannot"
+            )
 
     @property
     def hidden_size(self) -> int:

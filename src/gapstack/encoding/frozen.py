@@ -48,11 +48,8 @@ class Request:
                 f"encoder {self.encoder.name} has layers 0 to {depth}, and attention in layers 1 to {depth}; "
                 f"requested: {wrong or 'none'}"
             )
-        if self.attention_layers and hasattr(self.encoder.config, "attention_window"):
-            raise MemberError(
-                f"encoder {self.encoder.name} ({self.encoder.config.model_type}) has local attention, not a map of all "
-                "pieces; its vectors can be read, its attention cannot"
-            )
+        if self.attention_layers:
+            self.encoder.check_attention()
 
     def stored(self, values: torch.Tensor) -> NDArray[np.floating]:
         """Values as they are stored: float32 as computed, whose last bits rounding would amplify; others in float16."""

@@ -1,7 +1,7 @@
 """Static word vectors: a space of them, and the files they are read from.
 
-Reads word2vec's text and binary formats, GloVe's text format, and an encoder's input embeddings; of gensim's
-``KeyedVectors`` what ``save_word2vec_format`` writes.
+Reads word2vec's text and binary formats, GloVe's text format, and an encoder's input embeddings. Pickles, as gensim's
+``KeyedVectors.save`` writes them, can run any code and are refused.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from gapstack.types import Matrix
 
 ENCODER = "encoder"
 """Name of the embedded encoder's input embeddings; ``encoder:NAME`` for those of another."""
+_PICKLE = b"\x80"
 _WORD_STARTS = ("Ġ", "▁")  # of byte-pair and of sentencepiece vocabularies
 _WORD_CONTINUES = "##"  # of wordpiece vocabularies
 
@@ -77,8 +78,8 @@ def read_vectors(
 
     ``source`` is a file, also by its name in the data set ``vectors``; ``encoder`` for the embedded MiniLM; or
     ``encoder:NAME``, or an encoder's folder. The first ``limit`` words of a file are read (None for all), and those of
-    ``keep`` wherever they are, also in lower case. Raises DataError with the place if the file breaks its format;
-    DataNotFoundError if the file or encoder does not exist.
+    ``keep`` wherever they are, also in lower case. Raises DataError with the place if the file breaks its format or is
+    a pickle; DataNotFoundError if the file or encoder does not exist.
     """
     found = _locate(source)
     if isinstance(found, Encoder):
@@ -112,6 +113,13 @@ def _locate(source: str | Path) -> Path | Encoder:
     if not path.exists() and (name == ENCODER or name.startswith(f"{ENCODER}:")):
         return load_encoder(name.partition(":")[2] or None)
     if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise DataError(
+                "is a folder without config.json",
+                place=Place(path),
+                expected="a file of vectors or an encoder's folder",
+                remedy="Save a gensim KeyedVectors as one file with save_word2vec_format",
+            )
         return load_encoder(str(path))
     if path.is_file():
         return path
@@ -125,6 +133,13 @@ def _records(path: Path) -> Iterator[tuple[bytes, Matrix, Place]]:
     """Words and their vectors, in the format that the start of the file shows."""
     with open_bytes(path) as stream:
         first = stream.readline()
+        if first.startswith(_PICKLE):
+            raise DataError(
+                "is a pickle, which can run any code",
+                place=Place(path),
+                expected="word2vec text or binary, or GloVe text",
+                remedy="If you trust it: gensim.models.KeyedVectors.load(...).save_word2vec_format(...)",
+            )
         header = first.split()
         if len(header) != 2 or not all(part.isdigit() for part in header):
             yield from _text(chain([first], stream), path, len(header) - 1, 1)

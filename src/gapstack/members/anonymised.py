@@ -28,6 +28,7 @@ from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label
 from gapstack.data.augment import Variant, average, variants
+from gapstack.errors import MemberError
 from gapstack.features.blocks import BlockName, features
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
 from gapstack.members.layers import SwapEquivariant, dense_block
@@ -121,6 +122,10 @@ class Anonymised(MentionHead):
         return arrays, np.concatenate([rows for rows, _ in parts])
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        if len(self.weights) != len(VARIANTS):
+            raise MemberError(
+                f"weights are {list(self.weights)}; expected {len(VARIANTS)}: {', '.join(VARIANTS)}"
+            )
         weighted = {name: weight for name, weight in zip(VARIANTS, self.weights, strict=True) if weight}
         answers = [
             (variant, self._answer(arrays)) for variant, arrays in self._variants(corpus, list(weighted))

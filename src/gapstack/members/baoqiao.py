@@ -25,6 +25,7 @@ from scipy.special import softmax
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Example, Label, Span
+from gapstack.errors import MemberError
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, EncoderMember, FrozenHead, Scaling
 from gapstack.members.layers import dense_block
 from gapstack.members.member import State
@@ -136,6 +137,10 @@ class KernelSVM(MentionProducts):
         weights = training_set.weights * training_set.targets.max(axis=1)
         counts = np.bincount(labels, minlength=len(Label))
         fewest = int(min(counts[label] for label in Label if label != self.left_out))
+        if fewest < 2:
+            raise MemberError(
+                f"kernel_svm needs two rows of each class; A, B and Neither have {', '.join(map(str, counts))}"
+            )
         vectors = self._vectors(training_set.corpus)
         self.arrays_: dict[str, NDArray[Any]] = {}
         if self.components is not None:
@@ -302,11 +307,16 @@ def fit_reduction(vectors: Floats, components: int, removed: int) -> tuple[Float
 
     Post-processing (PPA; Mu and Viswanath 2018, algorithm 1) removes the D = ``removed`` first principal components.
     The three steps share one decomposition: remove 1 to D, keep k more, remove the first D of those, whose columns are
-    0. Vectors of fewer dimensions keep fewer.
+    0. Vectors of fewer dimensions keep fewer. Raises MemberError if nothing is left.
     """
     from sklearn.decomposition import PCA
 
     size = min(components, min(len(vectors) - 1, vectors.shape[1]) - removed)
+    if removed >= size:
+        raise MemberError(
+            f"PPA-PCA-PPA to {components} dimensions without {removed} leaves nothing of "
+            f"{len(vectors)} vectors of width {vectors.shape[1]}; remove fewer or turn the reduction off"
+        )
     pca = PCA(removed + size, svd_solver="covariance_eigh").fit(vectors)
     projection = pca.components_[removed:].T.copy()
     projection[:, :removed] = 0.0

@@ -39,7 +39,13 @@ from gapstack.errors import MemberError
 from gapstack.members.added_pieces import before_text, with_endings
 from gapstack.members.estimators import SwapEquivariantLogistic
 from gapstack.members.fine_tuned import ON_GAP, FineTuned, freezes_encoder
-from gapstack.members.layers import PoolerHead, allennlp, first_pieces, inclusive, initialise_like_bert
+from gapstack.members.layers import (
+    PoolerHead,
+    first_pieces,
+    inclusive,
+    initialise_like_bert,
+    self_attentive_extractor,
+)
 from gapstack.members.member import State
 from gapstack.settings import FractionBelowThird, Positive
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan, validation_rows
@@ -274,8 +280,7 @@ class SequenceHead(nn.Module):
 
     def __init__(self, width: int):
         super().__init__()
-        # Lee et al. 2017, section 4
-        self.extractor = allennlp("modules.span_extractors").SelfAttentiveSpanExtractor(width)
+        self.extractor = self_attentive_extractor(width)
         self.dense = nn.Linear(3 * width, _UNITS)
         self.classifier = nn.Linear(_UNITS, len(Label))
 

@@ -1,7 +1,8 @@
 """Base of fine-tuned members: everything but the network's head and its input.
 
-While plans freeze the whole pre-trained encoder, only the head is trained, on hidden states that are cached on disk
-(:mod:`gapstack.encoding.activations`) for all folds and members.
+While a plan freezes the whole encoder, it runs once over all rows and only the head is trained, on hidden states in
+float16. Those of the pre-trained encoder are cached on disk (:mod:`gapstack.encoding.activations`) for all folds and
+members.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.special import softmax
@@ -20,11 +22,14 @@ from torch.nn.utils.rnn import pad_sequence
 from gapstack.data import Corpus
 from gapstack.encoding.activations import hidden_states
 from gapstack.encoding.encoders import Encoder, encoder_size, load_encoder
+from gapstack.encoding.frozen import in_half
+from gapstack.encoding.passes import PieceLimit, in_passes
 from gapstack.encoding.pieces import align
 from gapstack.encoding.states import read_states
 from gapstack.errors import MemberError
 from gapstack.members.member import State
 from gapstack.members.soft_labels import DistilledMember
+from gapstack.progress import progress
 from gapstack.settings import Count, Natural, Seed, ValidationFraction
 from gapstack.training import (
     History,
@@ -40,9 +45,9 @@ from gapstack.training import (
     trainable_encoder,
     validation_rows,
 )
-from gapstack.training.data import predict_in_int8
+from gapstack.training.data import Inputs, loader, predict_in_int8, prediction_budget
 from gapstack.training.devices import compute_dtype, processes
-from gapstack.training.parameters import ENCODER, trained_names
+from gapstack.training.parameters import ENCODER, Weights, trained_names
 from gapstack.training.plan import Plan, for_size
 from gapstack.types import Floats, Probabilities, Rows
 
@@ -168,8 +173,8 @@ class FineTuned(DistilledMember):
         data = self._data(corpus, encoder, corpus.labels)
         self.history_ = []
         for plan in plans:
-            frozen = encoder if freezes_encoder(plan) and not _any_of_encoder(changed) else None
-            self.history_.append(self._phase(network, data, held, plan, frozen))
+            pretrained = None if _any_of_encoder(changed) else encoder
+            self.history_.append(self._phase(network, data, held, plan, pretrained))
             changed |= trained_names(network, [plan])
         tensors: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if name in learned}
         tensors |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
@@ -189,17 +194,17 @@ class FineTuned(DistilledMember):
         data: PieceData,
         held: PieceData | None,
         plan: TrainingPlan,
-        frozen: Encoder | None,
+        pretrained: Encoder | None,
     ) -> History:
-        """Train one phase; ``frozen`` is the encoder if its hidden states do not change."""
+        """Train one phase; ``pretrained`` is the encoder if nothing has changed it yet."""
         held = held if plan.patience is not None else None
-        if frozen is None:
+        if not freezes_encoder(plan):
             return train(network, data, plan, held, objective=self._objective)
-        rest = tuple(part for part in plan.frozen if part != ENCODER)
-        learned = HiddenData(data, frozen, network.layers, plan.precision)
-        stopping = held and HiddenData(held, frozen, network.layers, plan.precision)
-        head, plan = Network(None, network.head), replace(plan, frozen=rest, checkpointing=False)
-        return train(head, learned, plan, stopping, objective=self._objective)
+        frozen = tuple(part for part in plan.frozen if part != ENCODER)
+        rest = replace(plan, frozen=frozen, checkpointing=False)
+        learned = HiddenData(data, network, pretrained, plan.precision)
+        stopping = held and HiddenData(held, network, pretrained, plan.precision)
+        return train(Network(None, network.head), learned, rest, stopping, objective=self._objective)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         return softmax(self._logits(self._data(corpus, self._encoder(), None)), axis=1)
@@ -211,7 +216,7 @@ class FineTuned(DistilledMember):
             if self.int8:
                 return predict_in_int8(self.network_, data)
             return predict(self.network_, data, precision=precision)
-        hidden = HiddenData(data, self._encoder(), self.network_.layers, precision)
+        hidden = HiddenData(data, self.network_, self._encoder(), precision)
         return predict(Network(None, self.network_.head), hidden)
 
     def _state(self) -> State:
@@ -249,13 +254,17 @@ class Network(nn.Module):
 
 
 class HiddenData(PieceData):
-    """Rows with hidden states of a pre-trained encoder, as they are cached, in place of ids."""
+    """Rows with hidden states of a network's encoder in float16, cached if it is still ``pretrained``, for ids."""
 
-    def __init__(self, data: PieceData, encoder: Encoder, layers: Sequence[int], precision: str):
+    def __init__(self, data: PieceData, network: Network, pretrained: Encoder | None, precision: str):
         self.view, self._columns = data.view, data._columns
-        dtype = compute_dtype(precision, processes().device, encoder)
+        dtype = compute_dtype(precision, processes().device, network)
         # (pieces, D), all rows end to end
-        self._states = torch.from_numpy(hidden_states(data.view, encoder, layers, dtype).values)
+        self._states = (
+            torch.from_numpy(hidden_states(data.view, pretrained, network.layers, dtype).values)
+            if pretrained
+            else _tuned_states(data, network, dtype)
+        )
 
     def _contents(self) -> dict[str, NDArray[Any]]:
         return {**super()._contents(), "hidden": self._states.numpy()}
@@ -266,6 +275,32 @@ class HiddenData(PieceData):
         del texts["ids"]
         states = [self._states[self.view.row(row)] for row in rows]
         return {**texts, "hidden": pad_sequence(states, batch_first=True)}
+
+
+def _tuned_states(data: PieceData, network: Network, dtype: torch.dtype) -> Tensor:
+    """Hidden states (pieces, D) of an encoder that has been trained."""
+    device = processes().device
+    network.to(device).eval()
+    weights = Weights(network, dtype)
+    states = torch.empty(0)
+    order = np.argsort(data.sizes, kind="stable")
+
+    @torch.inference_mode()
+    def compute(_: Rows, loaded: Inputs) -> Tensor:
+        return in_half(network.hidden(loaded[0]["ids"], loaded[0].get("keep")))
+
+    with progress("Encoding", len(order)) as ticker:
+        limit = PieceLimit(prediction_budget(network, device))
+        for part, found in in_passes(data.sizes[order], limit, loader(data, order, device), compute):
+            if not len(states):
+                states = torch.empty(int(data.sizes.sum()), found.shape[-1], dtype=torch.float16)
+            if states.dtype != found.dtype == torch.float32:
+                states = states.float()
+            for row, own in zip(order[part].tolist(), found, strict=True):
+                states[data.view.row(row)] = own[: data.sizes[row]]
+            ticker.advance(len(part))
+    weights.close()
+    return states
 
 
 def freezes_encoder(plan: TrainingPlan) -> bool:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import compress
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -55,10 +54,9 @@ HeuristicName = Annotated[str, OneOf(HEURISTICS)]
 def heuristic_clusters(corpus: Corpus, heuristic: str, parser: str | None = None) -> list[Cluster]:
     """Cluster of each example: the pronoun and the chosen name, in text order; () where no name is chosen."""
     answers = decide(corpus, HEURISTICS[heuristic], parser=parser).answers
-    return [
-        without_overlaps([e.pronoun, *compress((e.a, e.b), chosen)]) if chosen.any() else ()
-        for e, chosen in zip(corpus, answers, strict=True)
-    ]
+    names = [[e.a] * a + [e.b] * b for e, (a, b) in zip(corpus, answers.tolist(), strict=True)]
+    pairs = zip(corpus, names, strict=True)
+    return [without_overlaps([e.pronoun, *chosen]) if chosen else () for e, chosen in pairs]
 
 
 def pronoun_clusters(

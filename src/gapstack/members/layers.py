@@ -115,6 +115,12 @@ def allennlp(module: str) -> Any:
     return import_extra(f"allennlp_light.{module}", "allennlp")
 
 
+def self_attentive_extractor(width: int) -> nn.Module:
+    """Allennlp's self-attentive span pooling (Lee et al. 2017, section 4); ExtraError if allennlp-light is missing."""
+    extractor: nn.Module = allennlp("modules.span_extractors").SelfAttentiveSpanExtractor(width)
+    return extractor
+
+
 def cross(name: Tensor, pronoun: Tensor) -> Tensor:
     """[name; pronoun; name * pronoun; pronoun - name], (..., 4 D), as Yang et al. 2019, after Mou et al. 2016."""
     name, pronoun = torch.broadcast_tensors(name, pronoun)

@@ -142,10 +142,9 @@ class MaskedLM(EncoderMember):
         return State(learned, values={"learned_from": learned_from})
 
     def _fresh(self, encoder: Encoder) -> LanguageModel:
-        if has_own_head(encoder):
-            from transformers import AutoModelForMaskedLM
-
-            return LanguageModel(encoder.load_with(AutoModelForMaskedLM).eval())
+        own = with_own_head(encoder)
+        if own is not None:
+            return LanguageModel(own)
         with seeded(self.seed):
             body = trainable_encoder(encoder, self._plan())
             embeddings: Tensor = body.get_input_embeddings().weight  # type: ignore[operator]
@@ -278,3 +277,10 @@ def has_own_head(encoder: Encoder) -> bool:
         name.endswith(("ForMaskedLM", "ForPreTraining")) and not name.startswith(("Electra", "Funnel"))
         for name in encoder.config.architectures or []
     )
+
+
+def with_own_head(encoder: Encoder) -> nn.Module | None:
+    """Load an encoder with its own masked-LM head, None if it has none; MemberError if its weights lack it."""
+    from transformers import AutoModelForMaskedLM
+
+    return encoder.load_with(AutoModelForMaskedLM).eval() if has_own_head(encoder) else None

@@ -142,11 +142,9 @@ class Prompted(Member):
         """Mean of both orders' probabilities (n, 3), before calibration."""
         replies = self._replies(corpus)
         result = np.full((len(corpus), len(Label)), 1 / 3)
-        for row, pair in enumerate(replies):
+        for row, (a_first, b_first) in enumerate(replies):
             found = [
-                reply.probabilities[list(order)]
-                for reply, order in zip(pair, (range(3), _MIRROR), strict=True)
-                if reply.probabilities is not None
+                one for one in (a_first.probabilities, _swapped(b_first.probabilities)) if one is not None
             ]
             if found:
                 result[row] = np.clip(np.mean(found, axis=0), _FLOOR, None)
@@ -188,6 +186,10 @@ def _local_model(files: Encoder, precision: str) -> CausalModel:
 
 _server = lru_cache(maxsize=8)(ModelServer)
 _SAMPLE = Example.from_text("Kate told Mary that she should leave.", "she", "Kate", "Mary")
+
+
+def _swapped(probabilities: Floats | None) -> Floats | None:
+    return None if probabilities is None else probabilities[list(_MIRROR)]
 
 
 def _problems(replies: Sequence[tuple[Reply, Reply]]) -> str:

@@ -27,7 +27,12 @@ from gapstack.errors import MemberError
 from gapstack.features.blocks import BlockName, features
 from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
 from gapstack.members.frozen_head import chosen_layers
-from gapstack.members.layers import BatchNorm, RunningScale, allennlp, inclusive
+from gapstack.members.layers import (
+    BatchNorm,
+    RunningScale,
+    inclusive,
+    self_attentive_extractor,
+)
 from gapstack.members.msnet import WHOLE_BATCH
 from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.training import PieceData, Targets, TrainingPlan
@@ -140,8 +145,7 @@ class SelfAttentiveHead(nn.Module):
         )
         self.classifier = nn.Linear(units + columns, len(Label))
         self.project = nn.Linear(hidden, member.width)  # a convolution of kernel 1
-        # Lee et al. 2017, section 4
-        self.extractor = allennlp("modules.span_extractors").SelfAttentiveSpanExtractor(member.width)
+        self.extractor = self_attentive_extractor(member.width)
 
     def forward(self, hidden: Tensor, mentions: Tensor, names: Tensor, row: Tensor) -> Tensor:
         """Return logits (b, 3)."""

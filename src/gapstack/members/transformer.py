@@ -16,7 +16,7 @@ from annotated_types import Interval
 
 from gapstack.data import Corpus, Label
 from gapstack.encoding.attention import Attention, Direction, attention
-from gapstack.errors import NotFittedError
+from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation.metrics import f1_percent
 from gapstack.members.baselines import CueMember
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
@@ -127,6 +127,10 @@ class TransformerMulti(SoftLabelMember):
         true = training_set.targets[:, : Label.NEITHER].T.ravel()
         # weight of each name as FALSE and as TRUE, (2n, 2)
         kinds = np.tile(training_set.weights, 2)[:, None] * np.column_stack([1.0 - true, true])
+        if not kinds.any(axis=0).all():
+            raise MemberError(
+                "TransformerMulti needs names of both kinds to fit: some that are TRUE, some FALSE"
+            )
         # a head that never chooses has no chi-square
         with np.errstate(invalid="ignore"):
             selection = SelectKBest(weighted_chi2, k=min(self.heads, rows.shape[1])).fit(rows, kinds)

@@ -16,6 +16,7 @@ from torch.nn import functional
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.passes import CPU_BUDGET
 from gapstack.encoding.states import dtype_for
+from gapstack.errors import MemberError
 from gapstack.processes import fastest_dtype
 from gapstack.registry import import_extra
 from gapstack.training.plan import TrainingPlan, adapter_rank
@@ -35,6 +36,12 @@ def processes() -> PartialState:
     """Accelerate's state: device, rank and number of processes."""
     from accelerate import PartialState  # slow to import
 
+    for sharding in ("FSDP", "DEEPSPEED"):
+        if os.environ.get(f"ACCELERATE_USE_{sharding}", "false").lower() == "true":
+            raise MemberError(
+                f"every process trains a whole encoder, so {sharding} cannot be used; for an encoder that does not "
+                "fit into one GPU set checkpointing = true or lora = 16"
+            )
     # without a GPU it takes several processes for separate trainings, unless cpu=True
     return PartialState(cpu=started_together() > 1 and not torch.cuda.is_available())
 
