@@ -84,5 +84,6 @@ def test_directions_read_the_two_ways_their_sum_and_both_side_by_side():
     assert made.directed("name-to-pronoun")[0, :, 0].tolist() == [[3, 4], [7, 8]]
     assert made.directed("both")[0, :, 0].tolist() == [[4, 6], [12, 14]]
     assert made.directed("each")[0].tolist() == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
+    assert made.pairs("both")[0, 0].tolist() == [[4, 12], [6, 14]]
     with pytest.raises(MemberError, match="heads"):
         made.cue_decisions(2, 0)

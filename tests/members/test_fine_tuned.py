@@ -94,6 +94,12 @@ def test_int8_answers_nearly_the_same_row_by_row(sample_train, sample_test, tiny
     np.testing.assert_array_equal(read.predict_proba(sample_test[:6]), whole)
 
 
+def test_int8_is_refused_where_no_encoder_learns(sample_train, tiny_encoder_folder):
+    frozen = {**QUICK, "frozen": ["encoder"]}
+    with pytest.raises(MemberError, match="int8"):
+        create("probert", encoder=str(tiny_encoder_folder), training=frozen, int8=True).fit(sample_train[:8])
+
+
 def test_adapters_alone_learn_are_stored_and_change_the_predictions(
     tiny_encoder_folder, sample_train, tmp_path
 ):

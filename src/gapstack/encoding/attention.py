@@ -59,6 +59,11 @@ class Attention:
             return self.scores.reshape(n, k, 2 * layers, heads)
         return self.scores[:, :, 1 if direction == "name-to-pronoun" else 0]
 
+    def pairs(self, direction: Direction = "both") -> Floats32:
+        """Scores of A and B, (n, layers, heads, 2): of the best name that counts for each, 0 without one."""
+        scores = self.directed(direction)[..., None]
+        return np.asarray(np.where(self.hits[:, :, None, None], scores, 0.0).max(axis=1, initial=0.0))
+
     def choices(self, direction: Direction = "both") -> NDArray[np.bool_]:
         """True where each head's favourite name counts as A, and B, (n, layers, heads, 2); tied names must agree."""
         scores = self.directed(direction)

@@ -118,7 +118,10 @@ def he_she(space: Vectors) -> Matrix:
 
 
 def indirect_bias(unit: Matrix, direction: Matrix, rows: Rows, others: Rows) -> Matrix:
-    """Share of the similarity of ``rows`` (n,) and ``others`` (n, k) due to gender (Bolukbasi et al. 2016, 5.2)."""
+    """Indirect bias (n, k): the share of words' similarity due to gender (Bolukbasi et al. 2016, section 5.2).
+
+    Compares ``rows`` (n,) with ``others`` (n, k) among unit vectors (m, d).
+    """
     # (n, k), from (n, 1, d) and (n, d, k)
     similar = np.matmul(unit[rows][:, None], unit[others].transpose(0, 2, 1))[:, 0]
     along = unit @ direction
@@ -146,7 +149,10 @@ class Biased(NamedTuple):
 
 
 def most_biased(space: Vectors, lists: Lists, count: int) -> Biased:
-    """At most ``count`` neutral words, and a quarter, of either end of she - he; DataError if there are too few."""
+    """Neutral words with the ``count`` largest projections on she - he to either side, at most a quarter of them each.
+
+    Raises DataError if the space lacks she or he, or has too few neutral words.
+    """
     neutral = neutral_rows(space, lists, 4 * FEWEST)
     size = min(count, len(neutral) // 4)
     order = neutral[np.argsort(space.unit[neutral] @ he_she(space), kind="stable")]
@@ -212,7 +218,10 @@ def null_space(
 
 
 class HardDebias(Debiaser):
-    """Hard debiasing: neutral words lose the gender direction, pairs keep nothing else (Bolukbasi et al. 2016, 6)."""
+    """Hard debiasing (Bolukbasi et al. 2016, section 6): neutral words lose their component along the gender direction.
+
+    Equalized and definitional pairs differ in nothing else.
+    """
 
     def apply(self, space: Vectors, lists: Lists) -> Vectors:
         """See :class:`Debiaser`; vectors have length 1."""

@@ -104,7 +104,11 @@ class Encoder:
 
     @cached_property
     def config(self) -> Any:
-        """The configuration of transformers; MemberError if it is invalid, needs own code, or reads more than text."""
+        """The model's configuration of transformers.
+
+        Raises MemberError if it cannot be read, if the type of model is not known or needs code of its own, or if it
+        does not read text alone.
+        """
         from transformers import AutoConfig
 
         with _loading(self.name, "configuration"):
@@ -141,7 +145,10 @@ class Encoder:
         return self.fresh_model().eval()
 
     def fresh_model(self, **options: Any) -> Any:
-        """Load a new copy in training mode, with ``options`` of ``from_pretrained``; MemberError if weights lack."""
+        """Load a new copy of the model, in training mode; ``options`` go to ``from_pretrained``.
+
+        Raises MemberError if its files lack weights.
+        """
         from transformers import AutoModel, AutoModelForTextEncoding
 
         config, text_encoders = self.config, AutoModelForTextEncoding._model_mapping
@@ -254,7 +261,10 @@ def is_available(name: str | None) -> bool:
 
 
 def folder_of(name: str) -> Path:
-    """The folder of an encoder, by itself or a repository of the hub; DataNotFoundError if it lacks files."""
+    """The folder of an encoder by its folder, or by ``name`` or ``name@revision`` of a repository of the hub.
+
+    Raises DataNotFoundError if it is not found or lacks files.
+    """
     folder = Path(name).expanduser()
     folder = folder if folder.is_dir() else _hub_folder(name)
     for patterns in (["config.json"], [_WEIGHTS[0], *_PICKLED]):
@@ -306,7 +316,10 @@ def _hub_folder(name: str) -> Path:
 
 
 def hub_snapshot(name: str, problem: str, **options: Any) -> Path:
-    """Download a repository into the Hub's cache, unless offline; DataNotFoundError with ``problem`` and the reason."""
+    """Download a repository into the Hub's cache and return its folder; with ``GAPSTACK_OFFLINE`` use the cache only.
+
+    Raises DataNotFoundError with ``problem`` and the reason if it is not in the cache and cannot be downloaded.
+    """
     import httpx
     from huggingface_hub import snapshot_download
 

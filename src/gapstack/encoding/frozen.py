@@ -79,10 +79,12 @@ def forward(
     spans: NDArray[np.int64] | None = None,
     groups: GroupWeights | None = None,
 ) -> Iterator[tuple[Ints, list[torch.Tensor], list[torch.Tensor]]]:
-    """Run ``rows`` (n,) of a view, sorted by length, through the frozen encoder, batch by batch.
+    """Run texts through the frozen encoder, batch by batch.
 
-    Yields the rows of a batch; for each layer the vectors of all ``spans`` (len(view), m, 2), (pieces, hidden); and for
-    each row the attention between ``groups`` in float32, (attention layers, heads, g, k). All on the CPU.
+    ``rows`` (n,) of the view are sorted by length; ``spans`` (len(view), m, 2) are ranges of pieces whose vectors to
+    return, ``groups`` those between which to return attention. Yields the rows of a batch; a tensor (pieces, hidden)
+    for each layer, the spans of all rows concatenated; and for each row a float32 tensor (attention layers, heads, g,
+    k). All on the CPU.
     """
     device, dtype = _device(), dtype_for(request.encoder.config, request.dtype or computes_in())
     maps = len(request.attention_layers) if groups else 0

@@ -81,7 +81,8 @@ def in_passes(
 ) -> Iterator[tuple[Ints, Any]]:
     """Compute rows with sorted ``lengths`` in passes of at most ``limit`` pieces; yields positions and results.
 
-    Results, tensors or lists of them, are moved to the CPU. A pass that runs out of memory is repeated in smaller ones.
+    While a device computes a pass, the next one is loaded; then the result, a tensor or a list of them, is moved to the
+    CPU. A pass for which memory runs out is repeated in smaller ones.
     """
 
     def part_from(start: int) -> Ints:

@@ -149,8 +149,13 @@ MEMBERS: Registry[type[Member]] = Registry("member", _OURS, group="gapstack.memb
 """By name; other packages add to it by entry points of the group ``gapstack.members``."""
 
 
-_TARGETS = ["gapstack.members.member:Member", *(entry.target for entry in _OURS.values())]
-_CLASSES = {target.rpartition(":")[2]: target for target in _TARGETS}
+def _class_name(entry: Entry) -> str:
+    return str(entry.target).rpartition(":")[2]
+
+
+_CLASSES = {"Member": "gapstack.members.member:Member"} | {
+    _class_name(entry): entry.target for entry in _OURS.values()
+}
 __getattr__ = lazy(__name__, _CLASSES)
 
 
@@ -159,11 +164,25 @@ def __dir__() -> list[str]:
 
 
 def create(name: str, **settings: Any) -> Member:
-    """Create an unfitted member by its name, with settings that differ from the defaults.
+    """Create an unfitted member.
 
-    ``gap members`` lists the names, ``gap members NAME`` the settings. Raises UnknownNameError for an unknown name;
-    SettingError if a setting is unknown, or a value has the wrong type or range.
+    Parameters
+    ----------
+    name : str
+        Name of a member, as listed by ``gap members``.
+    **settings
+        Settings that differ from the defaults, the parameters of the member's class, such as
+        ``gapstack.members.Surface``; ``gap members NAME`` lists them.
 
+    Raises
+    ------
+    UnknownNameError
+        If the name is unknown.
+    SettingError
+        If a setting is unknown, or a value has the wrong type or range.
+
+    Examples
+    --------
     >>> create("surface", rounds=60)
     Surface(rounds=60)
     """

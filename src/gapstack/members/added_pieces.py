@@ -6,7 +6,6 @@ The text's window is cut so that all fit and no mention is lost. Token types are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,8 +52,12 @@ def with_endings(
     closed = [np.concatenate([ids, separator(encoder)]) for ids in pieces(encoder, closings)]
     added = [np.concatenate([closed[place // count], end]) for place, end in enumerate(ends)]
     longest = _sizes(added).reshape(len(corpus), count).max(axis=1, initial=0)
-    copies = Corpus(replace(row, id=f"{row.id} {k}") for row in corpus for k in range(count))
-    view = align(copies, encoder, max_pieces, reserved=np.repeat(longest, count))
+    view = align(corpus, encoder, max_pieces, reserved=longest)
+    if len(view):
+        order = np.repeat(np.arange(len(view)), count)
+        at = np.concatenate([np.arange(*view.bounds[row : row + 2]) for row in order])
+        bounds = np.concatenate([[0], np.cumsum(view.lengths[order])])
+        view = PieceView(view.ids[at], view.chars[at], bounds, view.mentions[order])
     return insert(view, view.bounds[1:] - len(special_pieces(encoder)[1]), added)
 
 
@@ -107,7 +110,10 @@ def separator(encoder: Encoder) -> Ints:
 
 
 def insert(view: PieceView, places: Ints, added: Sequence[Ints]) -> PieceView:
-    """Put ``added[i]`` before piece ``places[i]`` of all texts, outside of mentions; as many pieces into each text."""
+    """Put ``added[i]`` before piece ``places[i]``, counted over all texts; mentions move along.
+
+    ``places`` are one or several insertions into each text, one insertion after the other, and do not lie in a mention.
+    """
     if not len(view):
         return view
     sizes = _sizes(added)

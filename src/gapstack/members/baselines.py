@@ -42,7 +42,10 @@ class Prior(SoftLabelMember):
 
 
 class Random(SoftLabelMember):
-    """The earlier or the later name by a hash of the row's id; NEITHER has its frequency in the training rows."""
+    """A or B at random; NEITHER has its frequency in the training rows, for a meaningful logloss.
+
+    A hash of the row's id and the seed chooses the earlier or the later name, whichever of them is called A.
+    """
 
     confidence: Annotated[float, Interval(gt=0.5, lt=1)] = 0.6
     """The chosen name's share of the probability of both; above 0.5, below 1."""
@@ -171,7 +174,11 @@ class TopicalEntity(CueMember):
 
 
 class SyntacticDistance(CueMember):
-    """The name that binding theory allows at the end of the shortest dependency path; then token distance."""
+    """The name at the end of the shortest dependency path; then token distance.
+
+    Names that binding theory excludes are left out. Sentences are linked through their roots, at a cost that the paper
+    does not state.
+    """
 
     cue = Cue.SYNTACTIC_DISTANCE
 

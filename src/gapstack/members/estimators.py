@@ -29,8 +29,11 @@ _INTEGERS = (b"split_feature", b"decision_type", b"left_child", b"right_child")
 
 
 def restore_booster(text: str) -> lightgbm.Booster:
-    """Make a booster of the text of ``model_to_string``; DamageError if it is truncated or its nodes are not trees."""
-    try:  # LightGBM itself crashes on, or never leaves, a tree with cycles or with indices out of range
+    """Make a booster from the text of ``model_to_string``; DamageError if it is truncated or its nodes are not trees.
+
+    LightGBM itself crashes on, or never leaves, a tree with cycles or with indices out of range.
+    """
+    try:
         problem = _problem(text.encode("utf-8", "surrogatepass"))
     except (KeyError, ValueError, OverflowError) as error:
         problem = f"{type(error).__name__}: {error}"
@@ -92,9 +95,10 @@ _PREFIX = "calibration."
 
 
 class SwapEquivariantLogistic:
-    """Standardised features to three classes, learned in both orders of A and B and averaged with the mirror image.
+    """Standardised features to three classes; swapping A and B in the features swaps their probabilities.
 
-    When A and B are swapped, feature ``mirror[j]`` times ``signs[j]`` replaces j; ``strength`` is scikit-learn's ``C``.
+    Each row is learned in both orders, and the weights are averaged with their own mirror image. ``mirror[j]`` is the
+    feature that replaces j, times ``signs[j]``, when A and B are swapped; ``strength`` is scikit-learn's ``C``.
     """
 
     weights: Floats

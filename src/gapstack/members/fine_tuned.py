@@ -67,7 +67,9 @@ HEAD_ALONE = ON_GAP.changed({"epochs": 15, "head_lr": 2e-3, "frozen": (ENCODER,)
 
 
 class FineTuned(DistilledMember):
-    """A network over a pre-trained encoder that is fine-tuned on the corpus, after ``extra`` and ``teacher``.
+    """A network over a pre-trained encoder that is fine-tuned on the corpus.
+
+    ``extra`` and ``teacher`` are learned before GAP.
 
     A subclass defines :meth:`_head`, and :meth:`_data`, :attr:`PLAN` and :meth:`_layers` where the defaults do not fit.
     """
@@ -86,7 +88,7 @@ class FineTuned(DistilledMember):
     """Rank of adapters that are trained in place of the encoder's own weights (Hu et al. 2022); 0 for none. By default
     16 for encoders of more than a billion parameters, and none for others."""
     int8: bool = False
-    """Predict with a tuned encoder's linear layers rounded to int8, row by row on the CPU; training does not change."""
+    """Predict with the encoder's linear layers rounded to int8, row by row on the CPU; training does not change."""
     seed: Seed = 0
     """Seed of the head's first weights, dropout, the order of rows and the choice of validation rows."""
 
@@ -94,9 +96,11 @@ class FineTuned(DistilledMember):
 
     @abstractmethod
     def _head(self, encoder: Encoder) -> nn.Module:
-        """A new head, from hidden states (b, L, layers * H) float32, layers in the order of :meth:`_layers`, to (b, 3).
+        """A freshly initialised head.
 
-        Its other arguments are the inputs of :meth:`_data` by name; ``keep`` is missing where nothing is padded.
+        It is called with hidden states (b, L, layers * H) float32, layers side by side in the order of
+        :meth:`_layers`, and by name with the inputs of :meth:`_data` except ``ids``; ``keep`` is missing where nothing
+        is padded. It returns logits (b, 3).
         """
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
@@ -108,9 +112,8 @@ class FineTuned(DistilledMember):
         return LAST
 
     def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        """Loss of each row, (b,), from logits (b, 3), or the mean loss of several heads, (b, heads, 3)."""
-        heads = output.unsqueeze(1) if output.dim() == 2 else output
-        return torch.stack([cross_entropy(logits, target, smoothing) for logits in heads.unbind(1)]).mean(0)
+        """Loss of each row, (b,); see :data:`gapstack.training.data.Objective`."""
+        return cross_entropy(output, target, smoothing)
 
     def _recipe(self) -> tuple[TrainingPlan, ...]:
         """Phases before ``training`` changes them, for subclasses whose :attr:`PLAN` depends on their settings."""
@@ -131,7 +134,10 @@ class FineTuned(DistilledMember):
         return load_encoder(self.encoder)
 
     def plans(self) -> tuple[TrainingPlan, ...]:
-        """Return each phase's plan for an encoder of this size, changed by ``training``; MemberError if invalid."""
+        """Return the plan of each phase for an encoder of this size, with the changes of ``training``.
+
+        Raises MemberError if these do not fit.
+        """
         phases, changes = self._recipe(), self.training or {}
         if not all(map(freezes_encoder, phases)) and (size := encoder_size(self.encoder)) is not None:
             phases = tuple(
@@ -147,6 +153,8 @@ class FineTuned(DistilledMember):
             replace(plan.changed(dict(change)), seed=self.seed)
             for plan, change in zip(phases, each, strict=True)
         )
+        if self.int8 and all(map(freezes_encoder, plans)):
+            raise MemberError("int8 rounds a tuned encoder, and all of this one is frozen; leave int8 out")
         return plans
 
     def first_plans(self) -> list[TrainingPlan]:
@@ -254,7 +262,10 @@ class Network(nn.Module):
 
 
 class HiddenData(PieceData):
-    """Rows with hidden states of a network's encoder in float16, cached if it is still ``pretrained``, for ids."""
+    """Rows as ``data`` with float16 hidden states of a network's encoder in place of the pieces' ids.
+
+    Those of a pre-trained encoder that nothing has changed are cached.
+    """
 
     def __init__(self, data: PieceData, network: Network, pretrained: Encoder | None, precision: str):
         self.view, self._columns = data.view, data._columns

@@ -219,9 +219,10 @@ def mask_names(example: Example, encoder: Encoder) -> Example:
 
 
 def repair_stars(example: Example, encoder: Encoder) -> Example:
-    """Replace each ``*``, which GAP has for accented letters, by the letter of the most frequent word that fits.
+    """Replace each ``*``, which GAP has where Wikipedia had an accented letter.
 
-    Words are those of the encoder's vocabulary, of the same case if possible; others with ``*`` stay.
+    A word becomes the first of the encoder's vocabulary, the most frequent, that matches with any letter for each
+    ``*``, case-sensitively if possible. Words without a match, or with fewer than two letters, stay.
     """
     if "*" not in example.text:
         return example

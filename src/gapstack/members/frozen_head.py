@@ -147,8 +147,8 @@ class FrozenHead(SoftLabelMember):
     def _head(self, arrays: Arrays) -> nn.Module:
         """A freshly initialised network for arrays of these shapes, from arrays by name to logits (b, 3)."""
 
-    def _scales(self, arrays: Arrays, corpus: Corpus) -> dict[str, NDArray[Any]]:
-        """Shift and divisor of each scaled input of the training rows: ``mentions_shift``, ``mentions_by``, ..."""
+    def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
+        """Shift and divisor of each scaled input: ``mentions_shift``, ``mentions_by``, ..."""
         scales: dict[str, NDArray[Any]] = {}
         for name in self.SCALING.keys() & arrays.keys():
             scales[f"{name}_shift"], scales[f"{name}_by"] = scale_of(arrays[name], self.SCALING[name])
@@ -172,7 +172,7 @@ class FrozenHead(SoftLabelMember):
 
     def _learn(self, training_set: TrainingSet) -> None:
         arrays, rows = self._to_learn(training_set.corpus)
-        self.scales_ = self._scales(arrays, training_set.corpus)
+        self.scales_ = self._scales(arrays)
         networks: list[nn.Module] = []
         everything = self._data(arrays, training_set.weighted[rows])
         for number in range(self.seeds):
@@ -277,11 +277,15 @@ class MentionHead(EncoderMember, FrozenHead):
     def _arrays(self, corpus: Corpus) -> Arrays:
         return {"mentions": self._mentions(corpus), **self._other_inputs(corpus)}
 
-    def _scales(self, arrays: Arrays, corpus: Corpus) -> dict[str, NDArray[Any]]:
-        scales: dict[str, NDArray[Any]] = {}
+    def _learn(self, training_set: TrainingSet) -> None:
         if self.null_space:
-            scales["projection"] = gender_null_space(self._mentions(corpus), corpus.genders, self.seed)
-        return scales | super()._scales(self._projected(arrays, scales), corpus)
+            corpus = training_set.corpus
+            self.projection_ = gender_null_space(self._mentions(corpus), corpus.genders, self.seed)
+        super()._learn(training_set)
+
+    def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
+        scales: dict[str, NDArray[Any]] = {"projection": self.projection_} if self.null_space else {}
+        return scales | super()._scales(self._projected(arrays, scales))
 
     def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
         return super()._scaled(self._projected(arrays, scales), scales)
@@ -295,9 +299,10 @@ class MentionHead(EncoderMember, FrozenHead):
 
 
 def gender_null_space(mentions: Floats32, genders: NDArray[np.str_], seed: int) -> Floats32:
-    """Projections (3, D, D) that hide the pronoun's gender in vectors (n, 3, D) of pronoun, A and B.
+    """Projections (3, D, D) for pronoun, A and B that hide the pronoun's gender in vectors (n, 3, D).
 
-    Both names share one. Raises MemberError if the rows do not have pronouns of both genders.
+    The names share one: a single classifier would leave what the two show in opposite directions. Raises MemberError if
+    the rows do not have pronouns of both genders.
     """
     gendered = np.isin(genders, [Gender.FEMININE, Gender.MASCULINE])
     feminine = genders[gendered] == Gender.FEMININE

@@ -83,7 +83,10 @@ class FrozenSpans(EncoderMember):
         self._learn_each(members, [self._training_set(corpus) for corpus in corpora])
 
     def _learn_each(self, members: Sequence[Self], parts: Sequence[TrainingSet]) -> None:
-        """Fit members to their training sets side by side, on the scale of all rows, ``batch_size`` rows of each."""
+        """Fit each of ``members`` to its training set, with all networks side by side over the rows of all sets.
+
+        A batch has on average ``batch_size`` rows of each member; inputs are on the scale of all rows.
+        """
         corpus, targets = merge(parts)
         pieces, spans, relations = self._read(corpus)
         scales = _scales(pieces, spans, relations)
@@ -175,7 +178,8 @@ def _scales(pieces: Floats32, spans: Ints, relations: Floats32) -> dict[str, Flo
 class SiameseSpans(nn.Module):
     """Two siamese towers whose scores are added: over span vectors, and over relations to the pronoun.
 
-    ``width`` is that of the projected pieces; ``dropout`` is on piece vectors, relations and hidden units.
+    ``seeds`` networks see the same batches and inputs' dropout. ``inputs`` is the width of the piece vectors, ``width``
+    that of the projected pieces; ``dropout`` is on the piece vectors, the relations and the hidden units.
     """
 
     def __init__(
@@ -207,7 +211,10 @@ class SiameseSpans(nn.Module):
         }
 
     def forward(self, pieces: Tensor, spans: Tensor, relations: Tensor) -> Tensor:
-        """Map pieces (n, T, inputs), ranges (n, 3, 2), end to end, and (n, 2, relations) to logits (seeds, n, 3)."""
+        """Map pieces (n, T, inputs), mention ranges (n, 3, 2) and (n, 2, relations) to logits (seeds, n, 3).
+
+        Ranges are half-open; mentions are pronoun, A, B, and each begins where the one before it ends.
+        """
         n = len(pieces)
         scores = self.cross_out(self._crossed(pieces, spans)) + self.relate_out(self._related(relations))
         # (seeds, n, names, outputs)
@@ -242,7 +249,10 @@ class SiameseSpans(nn.Module):
 
 
 def distance_relations(corpus: Corpus) -> Floats32:
-    """Signed log distance of each name in characters, its size, name first, other name between, (n, 2, 4)."""
+    """Relations of each name to the pronoun, (n, 2, 4).
+
+    Signed log distance in characters, its size, whether the name comes first, whether the other name is between.
+    """
     starts = np.array([(e.pronoun.start, e.a.start, e.b.start) for e in corpus]).reshape(-1, 3)
     pronoun, names = starts[:, :1], starts[:, 1:]
     other, gap = names[:, ::-1], pronoun - names

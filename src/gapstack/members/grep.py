@@ -37,7 +37,7 @@ from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
 from gapstack.resolvers.sources import check_coverage, read_resolvers
 from gapstack.settings import FractionBelowOne, OneOf
 from gapstack.text.cues import Cue, decide
-from gapstack.training import PieceData, Targets
+from gapstack.training import PieceData, Targets, cross_entropy
 from gapstack.types import Probabilities
 
 HEURISTICS = {
@@ -162,6 +162,10 @@ class Grep(FineTuned):
         width, heads = encoder.hidden_size, math.gcd(encoder.hidden_size, encoder.num_heads)
         return EvidenceHead(width, heads, alone=self.pronoun_loss, evidence_dropout=self.evidence_dropout)
 
+    def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
+        each = output.unsqueeze(1) if output.dim() == 2 else output
+        return torch.stack([cross_entropy(logits, target, smoothing) for logits in each.unbind(1)]).mean(0)
+
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces)
         clusters = pronoun_clusters(corpus, list(self._evidence(corpus).values()), self.parser)
@@ -237,7 +241,10 @@ class EvidencePooling(nn.Module):
         self.about_name = QueryLayer(width, heads, dropout)
 
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
-        """Evidence (b, H), 0 without clusters, from states (b, L, H), mentions (b, 3, 2) and places (b, N, M, T)."""
+        """Evidence (b, H) from hidden states (b, L, H), mentions (b, 3, 2) and places (b, N, M, T) with mask ``kept``.
+
+        It is zero where no resolver has a cluster; see :func:`cluster_pieces`.
+        """
         length = hidden.shape[1]
         at = torch.arange(length, device=hidden.device)
         inside = (at >= mentions[..., :1]) & (at < mentions[..., 1:])
@@ -258,7 +265,10 @@ class EvidencePooling(nn.Module):
 
 
 class EvidenceHead(PoolerHead):
-    """ProBERT's logits plus a linear map of the evidence, 0 at first (equations 10, 11); ``alone``: also without."""
+    """ProBERT's logits plus a linear map of the evidence (equations 10 and 11); it starts as ProBERT.
+
+    With ``alone`` it returns two sets of logits in training, (b, 2, 3): with the evidence, and of the pronoun alone.
+    """
 
     def __init__(
         self,
@@ -276,7 +286,7 @@ class EvidenceHead(PoolerHead):
         nn.init.zeros_(self.of_evidence.weight)
 
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor, **_: Tensor) -> Tensor:
-        """Return logits (b, 3), or (b, 2, 3), the latter without evidence; see :meth:`EvidencePooling.forward`."""
+        """Return logits (b, 3); for the inputs see :meth:`EvidencePooling.forward`."""
         alone = self.logits(first_pieces(hidden, mentions[:, :1]).squeeze(1))
         if self.training and self.evidence_dropout:
             is_read = torch.rand(kept.shape[:2], device=kept.device) >= self.evidence_dropout

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +37,7 @@ Responses = list[dict[str, Any]]
 """What was stored for one question: parts in order."""
 _SHORTEST_PREFIX = 16
 _MOST_LOGITS = 2**28  # of a batch in which every token is scored
+_SPREAD = 32  # most tokens by which inputs of one batch differ in length
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,11 @@ _replies: Memory[Reply] = Memory(100_000)
 
 
 class CausalModel(AnsweringModel):
-    """A decoder of transformers that scores the options as continuations of the chat, or of text and ``Answer:``."""
+    """A decoder of transformers that scores the options as continuations of the chat.
+
+    Without a chat template, the messages are continued as plain text with ``Answer:``. Equal beginnings of the texts
+    are computed once, and texts of similar length are batched.
+    """
 
     def __init__(self, files: Encoder, precision: str = "auto"):
         self.files, self.device = files, processes().device
@@ -207,15 +213,14 @@ class CausalModel(AnsweringModel):
             by_text: dict[tuple[int, ...], list[Input]] = {}
             for one in inputs:
                 by_text.setdefault(tuple(one.ids[skip:-1]), []).append(one)
-            rows = sorted(by_text.items(), key=lambda row: len(row[0]))
-            lengths = np.array([skip + len(text) for text, _ in rows])
-
-            def load(part: Ints) -> list[Any]:
-                return [rows[row] for row in part]
-
-            for part, scores in in_passes(lengths, limit, load, partial(self._score, cache, skip)):
-                for row, log_p in zip(part, scores, strict=True):
-                    yield from zip((owner.mark for owner in rows[row][1]), log_p.tolist(), strict=True)
+            texts = sorted(by_text, key=len)
+            for _, similar in groupby(texts, key=lambda text: len(text) // _SPREAD):
+                group = [(text, by_text[text]) for text in similar]
+                lengths = np.array([skip + len(text) for text, _ in group])
+                load = partial(_rows, group)
+                for part, scores in in_passes(lengths, limit, load, partial(self._score, cache, skip)):
+                    for (_, owners), log_p in zip(_rows(group, part), scores, strict=True):
+                        yield from zip((owner.mark for owner in owners), log_p.tolist(), strict=True)
 
     def _cache_of(self, prefix: list[int]) -> Any:
         """Keys and values of the common beginning; None for models that keep another kind of state."""
@@ -257,6 +262,10 @@ class Input(NamedTuple):
     ids: list[int]
     start: int
     mark: Any
+
+
+def _rows(group: list[Any], part: Ints) -> list[Any]:
+    return [group[row] for row in part]
 
 
 def _shared_start(sequences: Sequence[list[int]]) -> int:

@@ -64,7 +64,10 @@ _MIRROR = (1, 0, 2, 3)
 
 
 class MaskedLM(EncoderMember):
-    """The preference of an encoder whose vocabulary has a mask between two common names in the pronoun's place."""
+    """A masked language model's preference between two common names in the pronoun's place.
+
+    The encoder's vocabulary must have a mask.
+    """
 
     pairs: Count = 2
     """Most pairs of names for each row, each in both orders: 2 * ``pairs`` passes for a row."""

@@ -127,9 +127,21 @@ class Member(Configured, Learned, BaseEstimator, Predictor):
         return np.arange(len(Label), dtype=np.int64)
 
     def fit(self, corpus: Corpus, y: object = None) -> Self:
-        """Fit to a labelled corpus and return self; ``y``, which scikit-learn passes, is ignored.
+        """Fit to a labelled corpus and return self.
 
-        Raises SettingError if a setting is invalid; MemberError if the corpus is empty.
+        Parameters
+        ----------
+        corpus : Corpus
+            Labelled rows.
+        y : ignored
+            For scikit-learn.
+
+        Raises
+        ------
+        SettingError
+            If a setting is invalid.
+        MemberError
+            If the corpus is empty.
         """
         self._fit(self._with_copies(corpus))
         return self._fitted_to(corpus)
@@ -189,10 +201,24 @@ class Member(Configured, Learned, BaseEstimator, Predictor):
         save(self, MEMBERS.name_of(type(self)), folder)
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Predict probabilities of A, B and NEITHER, (n, 3) float64; labels are not read.
+        """Predict probabilities of A, B and NEITHER.
 
-        Each row sums to 1 and does not depend on the other rows. Raises NotFittedError before ``fit``; MemberError if a
-        probability is not finite.
+        Parameters
+        ----------
+        corpus : Corpus
+            Rows; their labels are not read.
+
+        Returns
+        -------
+        ndarray of shape (n, 3), float64
+            Each row sums to 1 and does not depend on the other rows.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        MemberError
+            If a probability is not finite.
         """
         self._check_fitted()
         if not len(corpus):

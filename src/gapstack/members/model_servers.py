@@ -248,7 +248,10 @@ class ModelServer(AnsweringModel):
         )
 
     def _reserve(self, body: Mapping[str, Any]) -> tuple[float, Path] | None:
-        """Count what a request can cost as spent until :meth:`_settle`, on disk too; BudgetError if it exceeds it."""
+        """Count the most that a request can cost as spent; BudgetError if that is not left.
+
+        It stays so until :meth:`_settle`, on disk too: what was sent when the process was killed may have to be paid.
+        """
         if self.limits.budget is None:
             return None
         sizes = (len(message["content"].encode()) + TOKENS_PER_MESSAGE for message in body["messages"])

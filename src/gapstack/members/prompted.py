@@ -38,7 +38,11 @@ _FLOOR, _CHARACTERS_PER_TOKEN = 1e-9, 4
 
 
 class Prompted(Member):
-    """A language model that is asked who the pronoun refers to; rows without valid replies get equal probabilities."""
+    """A language model that is asked who the pronoun refers to.
+
+    Every reply is stored in the cache by model, question and options, and never asked for again. Rows whose replies
+    were all refused or unparsable get equal probabilities before calibration.
+    """
 
     model: str = "Qwen/Qwen3-8B"
     """A decoder of transformers (folder or hub name), or the address of one behind an OpenAI-compatible server,

@@ -169,7 +169,10 @@ def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], l
 
 
 def adjacency(pairs: Sequence[tuple[int, int]], present: Bools) -> Floats32:
-    """Edges (relations, N, N) to the second axis from the third: 1 over the edges into a node, 1 from itself."""
+    """Weights of edges, (relations, N, N), into the second axis' node from the third's, among nodes ``present`` (N,).
+
+    An edge weighs 1 over the number of edges into its node; that from the node itself weighs 1 and does not count.
+    """
     edges = np.zeros((len(RELATIONS), len(present), len(present)), dtype=np.float32)
     for head, dependent in pairs:
         if present[head] and present[dependent]:

@@ -66,6 +66,10 @@ def _encoder(name: str | None) -> str:
     return f"{Path(encoder.name).name} {encoder.fingerprint}"
 
 
+def _second_encoder(name: str | None) -> str:
+    return _encoder(name) if name else ""
+
+
 def _parser(name: str | None) -> str:
     return f"{parser_name(name)} {parser_key(name)}"
 
@@ -84,6 +88,10 @@ def _label(names: str | Sequence[str]) -> str:
     return "+".join(Path(name).name for name in ([names] if isinstance(names, str) else names))
 
 
+def _language_model(name: str) -> str:
+    return name if "://" in name else _encoder(name)  # of a server, nothing but the name is known
+
+
 def _template(name: str) -> str:
     from gapstack.members.prompts import template_file
 
@@ -98,13 +106,12 @@ def _extra(names: Sequence[str]) -> str:
 
 BY_CONTENT: Mapping[str, Callable[[Any], str]] = {
     "encoder": _encoder,
-    "second_encoder": lambda name: _encoder(name) if name else "",
+    "second_encoder": _second_encoder,
     "parser": _parser,
     "vectors": lambda source: f"{Path(source).name} {vectors_key(source)}",
     "clusters": lambda names: f"{_label(names)} {input_key(names)}" if names else "",
     "teacher": lambda names: _files(names, teacher_files),
-    # of a server, nothing but the name is known
-    "model": lambda name: name if "://" in name else _encoder(name),
+    "model": _language_model,
     "template": _template,
 }
 """Settings that count by the contents they lead to: the same contents under another name give the same results."""

@@ -37,7 +37,10 @@ def head_f1(training_set: TrainingSet, weights: Attention, direction: Direction)
 
 
 class TransformerSingle(CueMember):
-    """The name with the most attention of one head, with probabilities from its margin as for the other cues."""
+    """The name with the most attention of one head, with probabilities from its margin as for the other cues.
+
+    A parser is needed for detected names only.
+    """
 
     layer: Natural | None = None
     head: Natural | None = None

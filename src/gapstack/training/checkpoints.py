@@ -153,7 +153,11 @@ def _attributes(part: nn.Module) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """An evaluation after an update: mean training loss since the last one, validation loss, the schedule's factor."""
+    """One evaluation, in ``phase`` and ``epoch`` (from 0), after ``update`` of the phase.
+
+    ``loss`` is the mean training loss since the previous one, with label smoothing; ``validation`` the mean validation
+    loss without it; ``rate`` the schedule's factor.
+    """
 
     phase: int
     epoch: int
@@ -171,6 +175,11 @@ class History:
 
     evaluations: tuple[Evaluation, ...]
     best_updates: tuple[int | None, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Duration of the run."""
+        return self.evaluations[-1].seconds if self.evaluations else 0.0
 
 
 class Log:

@@ -174,7 +174,10 @@ def prediction_budget(model: nn.Module, device: torch.device) -> int:
 
 
 def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
-    """As :func:`predict`, on the CPU row by row, with int8 weights in a copy of the encoder (Jacob et al. 2018)."""
+    """As :func:`predict`, on the CPU, with int8 weights in the encoder's linear layers; the model does not change.
+
+    Weights are scaled by output channel, activations by batch (Jacob et al. 2018, section 2), so each row is a batch.
+    """
     rounded = copy.deepcopy(model).cpu().float().eval()
     with warnings.catch_warnings():
         # torch.ao is deprecated; torchao, its successor, is another package, and slower here
@@ -212,6 +215,10 @@ def cross_entropy(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
 
 
 def validation_rows(corpus: Corpus, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Training and validation rows of a labelled corpus: one of 1 / ``share`` folds; DataError if it is too small."""
+    """Split a labelled corpus into training rows and validation rows for early stopping.
+
+    The validation rows are one of 1 / ``share`` folds, rounded, so pages stay whole, and gender and label are
+    stratified. Raises DataError if the corpus is too small.
+    """
     learn, stop = make_folds(corpus, round(1 / share), seed=seed).split(0)
     return np.sort(learn), np.sort(stop)

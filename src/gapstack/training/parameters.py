@@ -99,7 +99,10 @@ def cast(model: nn.Module, dtype: torch.dtype) -> None:
 
 
 class Weights:
-    """Master weights of what a model has in float32; until :meth:`close` its encoder computes with ``dtype`` copies."""
+    """A model's float32 master weights; until :meth:`close` its encoder computes with copies in ``dtype``.
+
+    Weights that are stored in less than float32, as those under adapters, have no master.
+    """
 
     def __init__(self, model: nn.Module, dtype: torch.dtype):
         self._model = model
@@ -182,7 +185,10 @@ class Optimizer:
         return total.reshape(())
 
     def step(self, factor: float) -> None:
-        """Update weights at ``factor`` times the peak rates, then copies; float16 leaves out what overflows."""
+        """Update the weights at ``factor`` times the peak learning rates, then the copies.
+
+        In float16 an update whose gradients overflow is left out, and the next loss is scaled less.
+        """
         self._scaler.unscale_(self._adam)
         if self._max_norm is not None:
             nn.utils.clip_grad_norm_(self._learning, self._max_norm)
