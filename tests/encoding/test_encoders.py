@@ -5,10 +5,12 @@ import sys
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import FNetConfig, FNetModel
 
-from gapstack.encoding import encoders
-from gapstack.encoding.encoders import encoder_size, is_available, load_encoder
-from gapstack.errors import DataNotFoundError, IntegrityError, MemberError
+from gapstack.encoding import encoder_files, encoders
+from gapstack.encoding.encoder_files import is_available
+from gapstack.encoding.encoders import encoder_size, load_encoder
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MemberError
 from tests.encoding.architectures import published_deberta
 
 
@@ -27,12 +29,12 @@ def test_loading_prints_nothing(tiny_encoder_folder, capfd):
 
 
 def test_changed_weights_and_a_missing_package_are_refused(monkeypatch):
-    monkeypatch.setattr(encoders, "EMBEDDED_SHA256", "0" * 64)
+    monkeypatch.setattr(encoder_files, "EMBEDDED_SHA256", "0" * 64)
     with pytest.raises(IntegrityError, match=r"model\.safetensors: SHA-256 53aa.*expected 0000"):
-        encoders.embedded_folder()
-    monkeypatch.setattr(encoders, "EMBEDDED_PACKAGE", "no-such-distribution-here")
+        encoder_files.embedded_folder()
+    monkeypatch.setattr(encoder_files, "EMBEDDED_PACKAGE", "no-such-distribution-here")
     with pytest.raises(DataNotFoundError, match="no-such-distribution-here"):
-        encoders.embedded_folder()
+        encoder_files.embedded_folder()
 
 
 @pytest.mark.parametrize("name", ["no/such-encoder", "./nowhere/at all"])
@@ -59,6 +61,15 @@ def test_the_fingerprint_follows_content_and_not_the_folders_name(tiny_encoder, 
     assert encoders.Encoder("other", other).fingerprint != tiny_encoder.fingerprint
 
 
+@pytest.mark.parametrize(
+    "blob", [b"{", b"[1]", b"\xff", b"[" * 100_000], ids=["cut", "list", "bytes", "deep"]
+)
+def test_a_broken_configuration_is_named(tmp_path, blob):
+    (tmp_path / "config.json").write_bytes(blob)
+    with pytest.raises(DataError, match=r"config\.json: is not a JSON object"):
+        _ = encoders.Encoder("broken", tmp_path).config
+
+
 @pytest.mark.parametrize("name", [None, "tiny"])
 def test_parameters_are_those_of_the_model(name, tiny_encoder_folder):
     name = str(tiny_encoder_folder) if name == "tiny" else name
@@ -76,11 +87,28 @@ def rewrite_config(folder, **changes):
     (folder / "config.json").write_text(json.dumps(config | changes), encoding="utf-8")
 
 
-def test_weights_that_would_be_random_are_refused_by_name(copied):
-    tensors = load_file(copied / "model.safetensors")
-    kept = {name: tensor for name, tensor in tensors.items() if "layer.1." not in name}
-    save_file(kept, copied / "model.safetensors", {"format": "pt"})
-    with pytest.raises(MemberError, match=r"lacks 16 weights .*encoder\.layer\.1"):
+def rewrite_weights(folder, rename):
+    tensors = load_file(folder / "model.safetensors")
+    renamed = {rename(name): tensor for name, tensor in tensors.items()}
+    save_file(
+        {name: tensor for name, tensor in renamed.items() if name},
+        folder / "model.safetensors",
+        {"format": "pt"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("rename", "message"),
+    [
+        (lambda name: name if "layer.1." not in name else None, r"lacks 16 weights .*encoder\.layer\.1"),
+        (lambda name: f"net.{name}", r"with the prefix 'net\.': remove it"),
+        (lambda name: name.removeprefix("encoder."), r"without the prefix 'encoder\.': add it"),
+    ],
+    ids=["a layer", "another prefix", "no prefix"],
+)
+def test_weights_that_would_be_random_are_refused_by_name(rename, message, copied):
+    rewrite_weights(copied, rename)
+    with pytest.raises(MemberError, match=message):
         load_encoder(str(copied)).fresh_model()
 
 
@@ -95,15 +123,36 @@ def test_code_in_the_folder_is_refused_and_not_run(copied, tmp_path):
     assert not ran.exists()
 
 
-@pytest.mark.parametrize(
-    "blob",
-    [b"{", b"[1]", b"\xff", b'{"model_type": "no-such"}', b'{"model_type": "bert", "hidden_size": 33}'],
-)
-def test_a_configuration_that_does_not_load_is_one_line(blob, copied):
-    (copied / "config.json").write_bytes(blob)
+@pytest.mark.parametrize("kind", [{"model_type": "no-such"}, {"model_type": None}, {"hidden_size": 33}])
+def test_a_configuration_that_does_not_load_is_one_line(kind, copied):
+    rewrite_config(copied, **kind)
     with pytest.raises(MemberError, match="cannot be loaded") as refusal:
         load_encoder(str(copied)).fresh_model()
     assert "\n" not in str(refusal.value)
+
+
+def test_a_model_without_attention_mask_is_refused(copied):
+    config = FNetConfig(vocab_size=90, hidden_size=8, num_hidden_layers=1, intermediate_size=8)
+    FNetModel(config, add_pooling_layer=False).save_pretrained(copied)
+    with pytest.raises(MemberError, match="no attention mask"):
+        load_encoder(str(copied)).fresh_model()
+
+
+def pickled(folder, **more):
+    """Store the weights as they used to be published."""
+    tensors = load_file(folder / "model.safetensors")
+    torch.save(tensors | more, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+def test_pickled_weights_are_read_once_as_tensors_and_kept_as_safetensors(copied, tiny_encoder):
+    pickled(copied)
+    encoder = load_encoder(str(copied))
+    assert {path.suffix for path in encoder.folder.iterdir()} <= {".json", ".safetensors"}
+    expected, found = tiny_encoder.model.state_dict(), encoder.model.state_dict()
+    assert all(torch.equal(found[name], tensor) for name, tensor in expected.items())
+    (copied / "pytorch_model.bin").touch()
+    assert load_encoder(str(copied)) is encoder
 
 
 class Harmful:
@@ -111,19 +160,11 @@ class Harmful:
         return (print, ("executed",))
 
 
-@pytest.mark.parametrize("harmful", [False, True])
-def test_pickled_weights_are_read_as_tensors_alone(harmful, copied, tiny_encoder, capsys):
-    tensors = load_file(copied / "model.safetensors")
-    torch.save(tensors | ({"harmful": Harmful()} if harmful else {}), copied / "pytorch_model.bin")
-    (copied / "model.safetensors").unlink()
-    encoder = load_encoder(str(copied))
-    if harmful:
-        with pytest.raises(MemberError, match="cannot be loaded"):
-            _ = encoder.model
-        assert "executed" not in capsys.readouterr().out
-    else:
-        expected, found = tiny_encoder.model.state_dict(), encoder.model.state_dict()
-        assert all(torch.equal(found[name], tensor) for name, tensor in expected.items())
+def test_pickled_code_is_refused(copied, capsys):
+    pickled(copied, harmful=Harmful())
+    with pytest.raises(DataError, match=r"pytorch_model\.bin.*more than tensors"):
+        load_encoder(str(copied))
+    assert "executed" not in capsys.readouterr().out
 
 
 @pytest.fixture
@@ -131,7 +172,7 @@ def hub(monkeypatch, tmp_path):
     """An empty local cache of the hub."""
     folder = tmp_path / "hub"
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder))
-    encoders._hub_folder.cache_clear()
+    encoder_files._hub_folder.cache_clear()
     return folder / "models--org--tiny-deberta"
 
 

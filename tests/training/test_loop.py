@@ -244,6 +244,9 @@ def test_each_evaluation_is_a_json_line(tmp_path):
 
 
 REFUSED = (
+    ({"data": ToyData(0)}, "at least one row"),
+    ({"plan": ()}, "needs a plan"),
+    ({"data": ToyData(labels=False)}, "no target"),
     ({"plan": replace(PLAN, patience=2)}, "patience needs validation rows"),
     ({"plan": replace(PLAN, head_lr=1e30, encoder_lr=1e30, max_norm=None)}, "not finite"),
 )

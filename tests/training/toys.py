@@ -1,5 +1,6 @@
 """A model and data small enough to train in a moment: two-piece 'texts' whose class is written in them."""
 
+import time
 from typing import Any
 
 import numpy as np
@@ -44,20 +45,24 @@ class Toy(nn.Module):
 class ToyData:
     """``n`` rows of 2 to 6 pieces; the class is the first piece modulo 3."""
 
-    def __init__(self, n: int = 40, seed: int = 0, soft: bool = False):
+    def __init__(
+        self, n: int = 40, seed: int = 0, pause: float = 0.0, labels: bool = True, soft: bool = False
+    ):
         chance = np.random.default_rng(seed)
         self.sizes = chance.integers(2, 7, n)
         self.ids = chance.integers(1, 16, (n, 6))
-        self.soft = soft
+        self.pause, self.labels, self.soft = pause, labels, soft
         self.fingerprint = fingerprint(n, seed, soft)
 
     def batch(self, rows: np.ndarray) -> dict[str, torch.Tensor]:
+        time.sleep(self.pause)
         longest = self.sizes[rows].max()
         keep = np.arange(longest) < self.sizes[rows, None]
         classes = self.ids[rows, 0] % 3
         target: Any = np.eye(3, dtype=np.float32)[classes] if self.soft else classes
         ids = self.ids[rows, :longest]
-        return {"ids": torch.from_numpy(ids * keep), "target": torch.from_numpy(target)}
+        batch = {"ids": torch.from_numpy(ids * keep)}
+        return batch | ({"target": torch.from_numpy(target)} if self.labels else {})
 
 
 def write_log(folder, *evaluations):

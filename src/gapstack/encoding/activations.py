@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gapstack.cache import Memory, Ragged, content_key, fetch_arrays
+from gapstack.cache import Memory, Ragged, content_key, fetch_arrays, ranges
 from gapstack.data import Corpus
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.frozen import Request, computed_by, forward
@@ -76,7 +76,9 @@ def span_activations(
     request = Request(encoder, tuple(layers), tuple(attention_layers))
 
     def compute(_: list[int]) -> list[SpanActivations]:
-        return [_activations(align(corpus, encoder, max_pieces), request)]
+        # names are stored in text order, so that exchanging A and B computes nothing new
+        view, exchanged = _in_text_order(align(corpus, encoder, max_pieces))
+        return [_exchange(_activations(view, request), exchanged)]
 
     key = (corpus.fingerprint, computed_by(encoder), request.layers, request.attention_layers, max_pieces)
     return _latest.fetch([key], compute)[0]
@@ -122,7 +124,9 @@ def _activations(view: PieceView, request: Request) -> SpanActivations:
     vectors = np.empty((int(counts.sum()), len(request.layers), encoder.hidden_size), dtype=dtype)
     square = (encoder.num_heads, len(GROUPS), len(GROUPS))
     attention = np.empty((len(view), len(request.attention_layers), *square), dtype=dtype)
-    columns = [(target, i) for target in (vectors, attention) for i in range(target.shape[1])]
+    columns = [(vectors, i) for i in range(vectors.shape[1])] + [
+        (attention, i) for i in range(attention.shape[1])
+    ]
     for (target, column), name in zip(columns, request.names, strict=True):
         target[:, column] = arrays[name].values.reshape(-1, *target.shape[2:])
     return SpanActivations(vectors, counts, attention)
@@ -174,6 +178,28 @@ def _word_ids(encoder: Encoder) -> NDArray[np.bool_]:
     mask = np.array([any(map(str.isalnum, token or "")) for token in tokens])
     mask[encoder.tokenizer.all_special_ids] = False
     return mask
+
+
+def _in_text_order(view: PieceView) -> tuple[PieceView, NDArray[np.bool_]]:
+    """The view with A before B in every row, and a mask of the rows that changed."""
+    exchanged = view.mentions[:, 1, 0] > view.mentions[:, 2, 0]
+    mentions = view.mentions.copy()
+    mentions[exchanged] = mentions[exchanged][:, [0, 2, 1]]
+    return replace(view, mentions=mentions), exchanged
+
+
+def _exchange(activations: SpanActivations, rows: NDArray[np.bool_]) -> SpanActivations:
+    """Exchange A and B in the given rows."""
+    if not rows.any():
+        return activations
+    starts = (activations.counts.ravel().cumsum() - activations.counts.ravel()).reshape(-1, len(MENTIONS))
+    order = np.where(rows[:, None], [0, 2, 1], np.arange(len(MENTIONS)))
+    counts = np.take_along_axis(activations.counts, order, axis=1)
+    pieces = ranges(np.take_along_axis(starts, order, axis=1).ravel(), counts.ravel())
+    attention = activations.attention.copy()
+    groups = [0, 2, 1, 4, 3]
+    attention[rows] = attention[rows][..., groups, :][..., groups]
+    return SpanActivations(activations.vectors[pieces], counts, attention)
 
 
 Sentence = tuple[str, tuple[int, int]]

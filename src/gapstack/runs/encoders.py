@@ -16,7 +16,8 @@ from typing import Any
 
 from gapstack.data import Corpus, Example, Label, sources
 from gapstack.encoding.activations import span_activations
-from gapstack.encoding.encoders import EMBEDDED, EncoderSize, encoder_size, is_embedded, load_encoder
+from gapstack.encoding.encoder_files import EMBEDDED, is_embedded
+from gapstack.encoding.encoders import EncoderSize, encoder_size, load_encoder
 from gapstack.ensemble import STACKERS
 from gapstack.errors import GapstackError, MemberError
 from gapstack.files import fingerprint, scratch_cache

@@ -18,7 +18,8 @@ from gapstack.data.extra import load
 from gapstack.data.sources import DATASETS, SPLITS
 from gapstack.data.teacher import load_teacher
 from gapstack.display.render import Cell, Column, Section, Table
-from gapstack.encoding.encoders import EMBEDDED, EncoderSize, encoder_size, is_available, is_embedded
+from gapstack.encoding.encoder_files import EMBEDDED, is_available, is_embedded
+from gapstack.encoding.encoders import EncoderSize, encoder_size
 from gapstack.errors import DataNotFoundError, GapstackError
 from gapstack.members import create
 from gapstack.members.fine_tuned import FineTuned

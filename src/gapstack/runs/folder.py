@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import filelock
 import platformdirs
 
-from gapstack.encoding.encoders import hub_snapshot
+from gapstack.encoding.encoder_files import hub_snapshot
 from gapstack.errors import DamageError, DataError, MismatchError, Place, RemoteError, first_line
 from gapstack.files import atomic_path, discard, sweep
 from gapstack.progress import progress

@@ -21,11 +21,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from gapstack.errors import DamageError, Place
+from gapstack.errors import DamageError, MemberError, Place
 from gapstack.files import atomic_path, discard, fingerprint, sweep, write_text
 from gapstack.progress import console
 from gapstack.records import source_digest, versions
-from gapstack.registry import import_extra
 from gapstack.training.data import Data, Objective, array_digest, cross_entropy
 from gapstack.training.devices import Tensors, compute_dtype, processes, rng_states
 from gapstack.training.plan import TrainingPlan
@@ -36,10 +35,10 @@ _SHARE_OF_TIME = 0.02  # for writing checkpoints
 
 @dataclass(frozen=True)
 class CheckpointContext:
-    """A folder for checkpoints and logs, which the caller removes.
+    """A folder for checkpoints and logs.
 
-    Each training has a subfolder named by its :func:`identity`: only the same run resumes, and a finished one is not
-    repeated.
+    Each training has a subfolder named by a hash of everything that decides its result: only the same run resumes from
+    it, and a finished run is not repeated. The caller removes the folder.
     """
 
     folder: Path
@@ -183,15 +182,18 @@ class History:
 
 
 class Log:
-    """Writes ``history.jsonl`` in a folder, and TensorBoard curves; ExtraError if TensorBoard is not installed."""
+    """Writes ``history.jsonl`` in a folder, and TensorBoard curves; MemberError if TensorBoard is not installed."""
 
     def __init__(self, folder: Path, tensorboard: bool = False):
         self._path = folder / "history.jsonl"
         self._writer: Any = None
+        if self._path.is_dir():  # a logging problem must not abort training
+            discard(self._path)
         if tensorboard:
-            import_extra("tensorboard", "tensorboard")
-            from torch.utils.tensorboard import SummaryWriter
-
+            try:
+                from torch.utils.tensorboard import SummaryWriter
+            except ImportError as missing:
+                raise MemberError("TensorBoard is not installed; run: pip install tensorboard") from missing
             self._writer = SummaryWriter(str(folder))
 
     def write(self, evaluations: list[Evaluation]) -> None:

@@ -34,7 +34,7 @@ from gapstack.training.checkpoints import (
     current_context,
     identity,
 )
-from gapstack.training.data import Data, Inputs, Objective, cross_entropy, epoch_batches, loader
+from gapstack.training.data import TARGET, Data, Inputs, Objective, cross_entropy, epoch_batches, loader
 from gapstack.training.devices import (
     Tensors,
     compute_dtype,
@@ -67,9 +67,13 @@ def train(
     Checkpoints and logs go to ``context``, by default that of the enclosing ``checkpoint_context`` block. Under
     ``torchrun`` or ``accelerate launch`` each process takes its share of every batch, with the result of one process.
 
-    Raises MemberError if a plan does not fit the model or lacks validation rows, or if the loss is not finite.
+    Raises MemberError without rows or targets, if a plan does not fit the model, or if the loss is not finite.
     """
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
+    if not plans or not len(data.sizes):
+        raise MemberError("training needs a plan and at least one row")
+    if TARGET not in data.batch(np.array([0])):
+        raise MemberError("training data give no target; use labelled rows")
     if validation is None and any(phase.patience is not None for phase in plans):
         raise MemberError("training plan: patience needs validation rows to stop by")
     running = any(phase.draws_on_running_rng for phase in plans)

@@ -64,7 +64,7 @@ class Schedule:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingPlan:
-    """One phase of fine-tuning; SettingError if a value is out of range."""
+    """One phase of fine-tuning; MemberError if a value is out of range."""
 
     epochs: Count = 3
     """Maximum number of passes over the training rows."""

