@@ -117,3 +117,12 @@ def test_values_are_right_and_computed_once_while_there_is_room(calls, most):
         assert len(fresh) == len(set(fresh)), "a value was computed twice in one call"
     if most >= 10:
         assert len(computed) == len(set(computed)), "a remembered value was computed again"
+
+
+def test_least_recently_used_values_are_evicted_first():
+    memory, computed = Memory(2), []
+    for key in "abacab":
+        memory.fetch([key], lambda positions, key=key: computed.append(key) or positions)
+    assert computed == ["a", "b", "c", "b"]
+    memory.forget()
+    assert memory.fetch("ab", lambda positions: [7 for _ in positions]) == [7, 7]

@@ -33,6 +33,17 @@ def test_work_within_work_shows_both_bars(screen):
     assert all(text in shown for text in ("broken", "outer", "inner", "fold 1"))
 
 
+def test_a_narrow_terminal_cuts_the_note_alone(monkeypatch):
+    console = Console(file=io.StringIO(), force_terminal=True, width=80)
+    monkeypatch.setattr(module, "console", console)
+    with progress("computing features", 12_000) as bar:
+        bar.advance(11_999, note="question_answering_of_a_large_encoder, fold 3")
+    shown = console.file.getvalue()
+    assert "computing features" in shown
+    assert "11999/12000" in shown
+    assert "question_answ" in shown
+
+
 @pytest.mark.parametrize("change", [{"quiet": True}, {"force_terminal": False}])
 def test_nothing_is_shown_where_nobody_looks(monkeypatch, change):
     console = Console(**{"file": io.StringIO(), "force_terminal": True, **change})

@@ -1,5 +1,6 @@
 """The public surface: what ``import gapstack`` gives, how quickly, and the six lines of the README."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 import gapstack
+from gapstack import members
 from gapstack.data import Corpus, sources
 from gapstack.errors import DataError
 from gapstack.runs.folder import RunFolder
@@ -84,6 +86,15 @@ def test_results_print_in_ten_lines_at_most(sample_train, sample_test, gap_folde
     for one in (result, result.scores, comparison, audit, gapstack.load("default")):
         assert len(repr(one).splitlines()) <= 10
         assert len(repr(one)) < 1000
+
+
+def test_signatures_name_every_argument():
+    for name in NAMES - {"__version__", "create"}:
+        for function in (getattr(gapstack, name), *vars(getattr(gapstack, name)).values()):
+            if inspect.isfunction(function) and not function.__name__.startswith("_"):
+                kinds = {one.kind for one in inspect.signature(function).parameters.values()}
+                assert inspect.Parameter.VAR_KEYWORD not in kinds, function
+    assert "rounds" in inspect.signature(members.Surface).parameters, "create has those of the class"
 
 
 def test_cross_validation_gives_what_a_run_gives(sample_train, sample_test, tmp_path):

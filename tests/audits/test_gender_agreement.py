@@ -67,3 +67,10 @@ def test_known_policies(suite):
     assert [whole.rows["neither"][key].value for key in ("accuracy", "other", "neither")] == [0, 0, 100]
     assert [part.key.partition(".")[2] for part in parts] == list(suite.slices)
     assert all(part.rows[name]["gap"].value == -100 for part in parts for name in part.rows if "men" in name)
+
+
+def test_the_first_breakdown_of_a_single_system_is_shown(suite):
+    items = suite.load()
+    one, several = ({name: policies.oracle(items) for name in names} for names in ("a", "ab"))
+    details = [[panel.detail for panel in suite.measure(items, systems).panels] for systems in (one, several)]
+    assert [shown[:3] for shown in details] == [[False, False, True], [False, True, True]]

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gapstack.audits import SUITES, Audit, SuiteAudit
-from gapstack.audits.page import page, write_page
+from gapstack.audits.page import page, page_data, write_page
 from gapstack.audits.report import differs, headlines, record
 from gapstack.audits.winogender import pair_flips, resolutions
 from gapstack.cli import app
@@ -98,6 +98,11 @@ def test_one_system_has_a_row_for_each_suite_and_a_verdict(winogender, policy, v
     head, row = tables(page(made((covered,), ["one"])))["In short"]
     assert head == ["suite", "verdict", "gender difference", "score"]
     assert row[:2] == ["Winogender schemas", verdict]
+
+
+def test_an_audit_without_suites_says_so():
+    assert "No suite was covered." in page(made((), ["one"]))
+    assert page_data(made((), ["one"])) == {"systems": [], "pairs": []}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gapstack.audits import SUITES, Target, audit, files_target, target_of, write_rows
-from gapstack.audits.report import card_lines, report
+from gapstack.audits.report import card_lines, headline_tables, report, verdict
 from gapstack.data import Gender
 from gapstack.data.gap_files import write_submission
 from gapstack.errors import DataError, DataNotFoundError
@@ -110,6 +110,20 @@ def test_the_report_is_complete_in_all_its_forms(gap_folder, tmp_path, monkeypat
     assert all(drawn.count("<circle") == 60 for drawn in figures.values())
     monkeypatch.setattr("gapstack.data.sources.find", lambda *_: None)
     assert any("rudinger2018.json" in line for line in card_lines(found)), "the paper's figures are missing"
+
+
+def test_the_verdict_and_the_headlines_are_by_system(gap_folder, member, sample_train):
+    pair = Target({"m": member, "prior": create("prior").fit(sample_train)}, "members")
+    found = audit(pair, gap_folder, ["winogender", "wsc273"])
+    (both,) = verdict(found)
+    assert both.startswith("m, prior. ")
+    assert "clear difference between the genders" not in both
+    assert "At chance, where a difference shows how it guesses, in 2: Winogender schemas; Winograd" in both
+    assert repr(found).count("\n") < 10
+    differences, scores = headline_tables(found)
+    assert [name for name, _ in scores.sections[0].rows] == ["m", "prior"]
+    shown = {name: cells["Winogender schemas"].value for name, cells in differences.sections[0].rows}
+    assert shown == {"m": 100, "prior": 0}
 
 
 def test_targets_are_found_by_name_and_anything_else_is_refused(tmp_path, sample_train):

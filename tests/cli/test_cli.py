@@ -91,6 +91,14 @@ def test_texts_are_answered_without_the_libraries_for_training(arguments, status
     assert "Traceback" not in done.stderr
 
 
+def test_commands_are_listed_in_groups():
+    text = gap("-h")
+    groups = ["Ask about any text", "Run and predict", "Score and compare", "Audit", "Data", "Papers"]
+    places = [text.index(f" {group} ") for group in groups]
+    assert places == sorted(places)
+    assert " Commands " not in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -10,7 +10,7 @@ from gapstack.comparison.page import page
 from gapstack.data import Corpus, Label
 from gapstack.errors import DataError
 from gapstack.evaluation import METRICS
-from gapstack.evaluation.scores import score_predictions
+from gapstack.evaluation.scores import SLICE_SCORES, score_predictions
 
 
 def test_points_are_the_scores_and_the_best_by_logloss_comes_first(made, sample_test):
@@ -20,6 +20,17 @@ def test_points_are_the_scores_and_the_best_by_logloss_comes_first(made, sample_
         expected = {m: np.nan if scores.value(m) is None else scores.value(m) for m in METRICS}
         found = {metric: made.main.points(metric)[place] for metric in METRICS}
         assert found == pytest.approx(expected, nan_ok=True)
+
+
+def test_slices_cover_every_dimension(made):
+    assert {part.dimension for part in made.slices} >= {
+        *("rows", "gender", "form", "position", "distance", "same sentence", "URL overlap", "name overlap"),
+        *("length", "label", "difficulty"),
+    }
+    assert all(set(part.scores) == set(SLICE_SCORES) for part in made.slices)
+    (whole,) = (part for part in made.slices if part.dimension == "rows")
+    gap = made.main.points("f1_feminine")[0] - made.main.points("f1_masculine")[0]
+    assert whole.scores["f1_gap"][0, 0] == pytest.approx(gap)
 
 
 def test_shapley_values_add_up_and_twins_are_worth_nothing_alone(made, sample_test):

@@ -56,3 +56,9 @@ def test_the_best_by_f1_is_named_where_it_is_another(made):
     )
     assert "middling, 99.0" in other
     assert "number 2 of 4 by logloss" in other
+
+
+def test_the_repr_is_short(made):
+    lines = repr(made).splitlines()
+    assert len(lines) <= 10
+    assert lines[1].startswith("good, logloss")

@@ -34,6 +34,18 @@ def on_terminal(made: Table, width: int = 100) -> str:
     return capture.get()
 
 
+def test_plain_text_is_aligned_and_plain() -> None:
+    assert table("prior", "stack", title="held-out").text() == (
+        "T\n\n"
+        "member     loss    F1  rows\n"
+        "--------  -----  ----  ----\n"
+        "held-out\n"
+        "prior     0.500  50.0     0\n"
+        "stack     1.500  51.0     1\n"
+        "\nC\n"
+    )
+
+
 def test_a_pipe_gets_plain_text_and_a_terminal_colours(capsys) -> None:
     table("prior").print()
     assert capsys.readouterr().out == table("prior").text()

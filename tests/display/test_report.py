@@ -65,3 +65,8 @@ def test_neutral_pronouns_have_lines_of_their_own(corpus) -> None:
     card = scorecard(score(they, np.ones((4, 3))).gap)
     assert "\nNeutral recall: 66.7 precision: 50.0 f1: 57.1\n" in card
     assert "\nFeminine recall: 0.0 precision: 0.0 f1: 0.0\n" in card
+
+
+def test_notes_are_printed_on_one_line_each(corpus) -> None:
+    report = gap_report("sys", score(corpus, np.ones((4, 3))), notes=["1 id (a\x1b[2J) is absent"])
+    assert "Note: 1 id (a\\x1b[2J) is absent.\n" in report

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from gapstack.comparison.results import stack_table
 from gapstack.data import Corpus
@@ -12,6 +13,8 @@ from gapstack.data.gap_files import write_gap, write_scorer_tsv, write_submissio
 from gapstack.errors import DataError, DataNotFoundError, MemberError, MismatchError
 from gapstack.evaluation import log_loss
 from gapstack.members import create
+from gapstack.members.baselines import Prior, TokenDistance
+from gapstack.records import read_sealed, seal
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs.cross_validation import stack_files
 from gapstack.runs.folder import RunFolder
@@ -68,6 +71,24 @@ class TestFittedRun:
         for result in (*finished.members, finished.stack):
             np.testing.assert_allclose(found[result.label], result.test, atol=1e-12)
 
+    def test_systems_share_base_predictions_that_each_member_computes_once(
+        self, finished, sample_test, monkeypatch
+    ):
+        computed = []
+        for kind in (Prior, TokenDistance):
+            once = kind.predict_proba
+            monkeypatch.setattr(
+                kind,
+                "predict_proba",
+                lambda self, rows, predict=once: computed.append(type(self)) or predict(self, rows),
+            )
+        fitted = FittedRun(finished.folder)
+        first = predictions(fitted, sample_test)
+        np.testing.assert_array_equal(fitted.predict_proba(sample_test), first["stack"])
+        assert computed == [Prior] * 3 + [TokenDistance] * 3
+        predictions(fitted, sample_test[:5])
+        assert len(computed) == 12, "other rows have other base predictions"
+
     def test_is_saved_and_loaded_with_its_systems(self, finished, sample_test, tmp_path):
         fitted, copied = FittedRun(finished.folder), tmp_path / "copy" / "tiny"
         fitted.save(copied)
@@ -76,6 +97,15 @@ class TestFittedRun:
         prior = load(f"{copied}:prior")
         assert prior.identity != load(f"{copied}:token_distance").identity
         np.testing.assert_allclose(prior.predict_proba(sample_test), finished.members[0].test, atol=1e-12)
+
+    def test_never_returns_what_is_not_finite(self, copy, sample_test):
+        arrays = load_file(copy.member("stack") / "arrays.safetensors")
+        nothing = {name: np.full_like(array, np.nan) for name, array in arrays.items()}
+        save_file(nothing, copy.member("stack") / "arrays.safetensors")
+        record = copy.member("stack") / "stack.json"
+        seal(record, read_sealed(record, ()), with_files=True)
+        with pytest.raises(MemberError, match="not finite"):
+            load(copy.root).predict_proba(sample_test)
 
     def test_names_an_unfinished_fold(self, copy, sample_test):
         shutil.rmtree(copy.fold("prior", 2))

@@ -6,7 +6,6 @@ import ast
 import inspect
 import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -193,4 +192,4 @@ def check_command(
         ]
         return ["\n".join(filter(None, lines))]
 
-    common.print_result(as_json, parts, lambda: asdict(found))
+    common.print_result(as_json, parts, found.record)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -191,6 +191,10 @@ class EncoderCheck:
     tuned_memory: int
     """Bytes of weights alone, and with gradients and the optimizer's state."""
     members: dict[str, str]
+
+    def record(self) -> dict[str, Any]:
+        """For ``json.dumps``."""
+        return asdict(self)
 
 
 def check_encoder(name: str) -> EncoderCheck:
