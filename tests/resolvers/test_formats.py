@@ -157,9 +157,11 @@ REFUSED = (
     (FASTCOREF | {"clusters": [[[0, 7, 9]]]}, None, "not valid output"),
     (FASTCOREF | {"text": 5}, None, "not valid output"),
     (FASTCOREF | {"id": ["x"]}, None, "id is"),
-    (COREFEREE | {"_": {"coref_chains": [[[99]]]}}, None, "out of range"),
-    (CORENLP | {"corefs": {"3": [corenlp_mention(9, 1, 3)]}}, None, "out of range"),
+    (COREFEREE | {"_": {"coref_chains": [[[-1]]]}}, None, "-1 is before"),
+    (CORENLP | {"corefs": {"3": [corenlp_mention(0, 1, 3)]}}, None, "0 is before"),
+    (NEURALCOREF | {"mentions": [[0, 7, "PROP", 1.0, -1, 2.0]]}, None, "-1 is before"),
     (NEURALCOREF | {"mentions": [[0, 7, "PROP", "high", None, None]]}, None, "high"),
+    (NEURALCOREF | {"mentions": [[0, 7, "PROP", 1e999, None, None]]}, None, "not finite"),
     (CONLL.replace("(0)", "(7"), None, "ends with"),
 )
 

@@ -142,7 +142,7 @@ KNOWREF = TwoNames(
 )
 DPR = TwoNames(
     *("dpr", "Definite Pronoun Resolution, test", "Rahman and Ng 2012", "dpr", frozenset({"dpr-test"})),
-    partial(sentences.read_dpr, ("test",)),
+    partial(sentences.read_dpr, "test"),
     'its "they" are mostly groups',
 )
 WSC273 = TwoNames(

@@ -63,13 +63,14 @@ def read(unit: Sequence[Mention], context: Context, decide: Decide) -> None:
                 context.speakers[mention.quote] = speaker
         if len(mention.words) == 1 and mention.words[0] in context.surnames:
             mention.odds = 0.0  # a surname, even if it is a first name too
-        entities = candidates(mention, context)
         if mention.kind is Kind.PRONOUN:
             context.expect(mention)
-            features = pronoun_features(mention, entities, context)
+        entities = candidates(mention, context)
+        features = (pronoun_features if mention.kind is Kind.PRONOUN else noun_features)(
+            mention, entities, context
+        )
+        if mention.kind is Kind.PRONOUN:
             (_weigh_gender if mention.sign else _weigh_number)(mention, entities, features)
-        else:
-            features = noun_features(mention, entities, context)
         choice = _certain(mention, entities, context)
         if choice is None:
             choice = decide(mention, entities, features)

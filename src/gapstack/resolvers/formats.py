@@ -10,8 +10,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gapstack.data.cells import decode, iter_lines, read_json
 from gapstack.data.example import Span
@@ -20,6 +21,7 @@ from gapstack.errors import DataError, Place, shown
 from gapstack.registry import Registry
 from gapstack.resolvers.clusters import Cluster, Link, checked_span
 
+T = TypeVar("T")
 EXCHANGE = "gapstack"
 """Name of the exchange format (:mod:`gapstack.resolvers.clusters`)."""
 
@@ -33,6 +35,11 @@ class Output:
     clusters: tuple[Cluster, ...] = ()
     mention_scores: Mapping[Span, float] = field(default_factory=dict)
     link_scores: Mapping[Link, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        scores = [*self.mention_scores.values(), *self.link_scores.values()]
+        if not isinstance(self.text, str) or not all(map(isfinite, scores)):
+            raise ValueError("the text is not a string, or a score is not finite")
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,11 @@ def from_tokens(
     text = " ".join(tokens)
     ends = list(accumulate(len(token) + 1 for token in tokens))
     places = [(end - len(token) - 1, end - 1) for token, end in zip(tokens, ends, strict=True)]
-    mentions = [[(places[first][0], places[last][1]) for first, last in cluster] for cluster in clusters]
-    return Output(name, text, spans(mentions, text))
+
+    def characters(first: int, last: int) -> tuple[int, int]:
+        return _item(places, first)[0], _item(places, last)[1]
+
+    return Output(name, text, spans([[characters(*mention) for mention in one] for one in clusters], text))
 
 
 def linked(links: Iterable[Link]) -> tuple[Cluster, ...]:
@@ -68,6 +78,13 @@ def linked(links: Iterable[Link]) -> tuple[Cluster, ...]:
         cluster = frozenset(link).union(*(clusters.get(span, ()) for span in link))
         clusters |= dict.fromkeys(cluster, cluster)
     return tuple(sorted({tuple(sorted(cluster)) for cluster in clusters.values()}))
+
+
+def _item(rows: Sequence[T], number: int, first: int = 0) -> T:
+    """Item ``number`` of rows counted from ``first``; IndexError before the first, too."""
+    if number < first:
+        raise IndexError(f"{number} is before the first, {first}")
+    return rows[number - first]
 
 
 def _json_format(resolver: str, keys: str, parse: Callable[[str | None, dict[str, Any]], Output]) -> Format:
@@ -128,7 +145,7 @@ def _neuralcoref(name: str | None, record: dict[str, Any]) -> Output:
         if single is not None:
             singles[mention] = float(single)
         if antecedent is not None:
-            links[mention, places[antecedent]] = float(score)
+            links[mention, _item(places, antecedent)] = float(score)
     return Output(name, record["text"], linked(links), singles, links)
 
 
@@ -140,8 +157,8 @@ def _corenlp(name: str | None, record: dict[str, Any]) -> Output:
     places = [range(end - len(sentence), end) for sentence, end in zip(sentences, ends, strict=True)]
 
     def tokens_of(mention: dict[str, int]) -> tuple[int, int]:
-        sentence = places[mention["sentNum"] - 1]
-        return sentence[mention["startIndex"] - 1], sentence[mention["endIndex"] - 2]
+        sentence = _item(places, mention["sentNum"], 1)
+        return _item(sentence, mention["startIndex"], 1), _item(sentence, mention["endIndex"] - 1, 1)
 
     chains = [[tokens_of(mention) for mention in chain] for chain in record["corefs"].values()]
     return from_tokens(name, tokens, chains)
@@ -157,7 +174,8 @@ def _spacy_groups(name: str | None, record: dict[str, Any]) -> Output:
 def _coreferee(name: str | None, record: dict[str, Any]) -> Output:
     tokens = [(token["start"], token["end"]) for token in record["tokens"]]
     chains = [
-        [tokens[index] for mention in chain for index in mention] for chain in record["_"]["coref_chains"]
+        [_item(tokens, index) for mention in chain for index in mention]
+        for chain in record["_"]["coref_chains"]
     ]
     return Output(name, record["text"], spans(chains, record["text"]))
 

@@ -149,10 +149,11 @@ _PLAIN = str.maketrans(
     | {"\u2018": "'", "\u2019": "'"}
 )
 # Words that names and titles share by accident.
-_PARTICLES = _word_set(
+_PARTICLE_LIST = (
     "a an and the of in on at to for by de da do dos das del della der den des di du el la las le les los "
     "y e von van zu al ibn bin ben af av ap"
 )
+_PARTICLES = frozenset(_PARTICLE_LIST.split())
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 from gapstack import __version__
 from gapstack.anytext.answer import Answers
-from gapstack.data.cells import decode, whole_number
+from gapstack.data.cells import decode
 from gapstack.display.web import render
 from gapstack.errors import DataError, GapstackError
 
@@ -94,14 +94,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         if self._is_refused():
             return
-        size = whole_number(self.headers.get("Content-Length", ""))
+        size = self.headers.get("Content-Length", "")
         if self.path != "/ask":
             self._problem(HTTPStatus.NOT_FOUND, f"nothing at {self.path}; send texts to /ask")
-        elif size is None:
+        elif not (size.isascii() and size.isdigit() and len(size) < 20):
             self._problem(HTTPStatus.BAD_REQUEST, "the request needs a valid Content-Length")
-        elif size > MAX_BYTES:
+        elif int(size) > MAX_BYTES:
             self._problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the text has more than {MAX_BYTES:,} bytes")
-        elif len(body := self.rfile.read(size)) < size:
+        elif len(body := self.rfile.read(int(size))) < int(size):
             self._problem(HTTPStatus.BAD_REQUEST, "the request ended before its Content-Length")
         else:
             try:
@@ -114,12 +114,14 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send_json(HTTPStatus.OK, answers.to_dict())
 
     def _is_refused(self) -> bool:
-        """Refuse a request from another site, or for several hosts; True if refused."""
+        """Refuse a malformed request or one from another site; True if refused."""
         hosts, origin = self.headers.get_all("Host", []), self.headers.get("Origin")
-        own = [host for host in hosts if host in self.server.hosts and origin in (None, f"http://{host}")]
-        if len(hosts) == len(own) == 1:
+        if len(hosts) > 1:
+            self._problem(HTTPStatus.BAD_REQUEST, "more than one Host header")
+        elif not self.server.hosts.issuperset(hosts or [""]) or origin not in (None, f"http://{hosts[0]}"):
+            self._problem(HTTPStatus.FORBIDDEN, "requests from other sites are refused")
+        else:
             return False
-        self._problem(HTTPStatus.FORBIDDEN, "requests from other sites are refused")
         return True
 
     def _problem(self, status: HTTPStatus, problem: str) -> None:

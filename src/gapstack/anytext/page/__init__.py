@@ -61,11 +61,7 @@ def section(one: Annotation) -> Iterator[str]:
     for (pronoun, name), probability in one.links.items():
         known = shares[pronoun].get(person[name], 0.0)
         shares[pronoun][person[name]] = known + probability
-    unlisted = {number for number, entity in enumerate(one.people) if not entity.listed}
-    marks = {
-        name: (_attributes(number) + (' class="unlisted"' if number in unlisted else ""), "")
-        for name, number in person.items()
-    }
+    marks = {name: (_name(number, one.people[number]), "") for name, number in person.items()}
     for mention, found in shares.items():
         antecedent = one.antecedents.get(mention)
         own = None if antecedent is None else person[antecedent]
@@ -126,6 +122,10 @@ def _pronoun(
     links += f" +:{other:.0%}" if other >= _LEAST_OTHER else ""
     attributes = f'class="{kind}" tabindex="0" role="button" {_attributes(own)} data-links="{links}"'
     return attributes, f"{name} {best:.0%}"
+
+
+def _name(number: int, person: AnnotatedPerson) -> str:
+    return _attributes(number) + ("" if person.listed else ' class="unlisted"')
 
 
 def _attributes(person: int | None) -> str:

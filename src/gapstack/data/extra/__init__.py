@@ -20,6 +20,11 @@ class ExtraSource(NamedTuple):
     contaminates: tuple[str, ...] = ()
 
 
+def _read_dpr(data: Path | None, into: ExtraRows) -> None:
+    for split in ("train", "test"):
+        sentences.read_dpr(split, data, into)
+
+
 def _mine(name: str, data: Path | None, into: ExtraRows) -> None:
     mined.mine(conll.read_corpus(name, data), into, prefix=name)
 
@@ -29,8 +34,8 @@ _WINOGRAD = ("wsc273", "superglue-wsc", "wnli")  # the same schemas in three for
 EXTRA: Registry[ExtraSource] = Registry(
     "extra corpus",
     {
-        "dpr": ExtraSource(partial(sentences.read_dpr, ("train", "test")), ("dpr",), ("dpr-test",)),
-        "dpr-train": ExtraSource(partial(sentences.read_dpr, ("train",)), ("dpr",)),
+        "dpr": ExtraSource(_read_dpr, ("dpr",), ("dpr-test",)),
+        "dpr-train": ExtraSource(partial(sentences.read_dpr, "train"), ("dpr",)),
         "winogender": ExtraSource(sentences.read_winogender, ("winogender",), ("winogender", "winopron")),
         "winobias": ExtraSource(partial(sentences.read_winobias, "current"), ("winobias",), _WINOBIAS),
         "winobias-original": ExtraSource(

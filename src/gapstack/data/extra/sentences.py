@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,15 +57,14 @@ _IN_KNOWREF_TEST = (
 _BRACKET = re.compile(r"\[ ?([^\[\]]*?) ?\]")
 
 
-def read_dpr(splits: Sequence[str], data: Path | None, into: ExtraRows) -> None:
-    """Read splits of Definite Pronoun Resolution (Rahman & Ng 2012): ``train`` (1,316) and ``test`` (564)."""
-    for split in splits:
-        for number, (text, pronoun, candidates, right) in _blocks(file_of("dpr", f"{split}.c.txt", data)):
-            places = occurrences(text, pronoun)
-            if len(places) == 1:
-                _add(into, f"dpr-{split}-{number}", text, places[0], candidates, right)
-            else:
-                into.skip("the pronoun does not occur once")
+def read_dpr(split: str, data: Path | None, into: ExtraRows) -> None:
+    """Read one split of Definite Pronoun Resolution (Rahman & Ng 2012): ``train`` (1,316) or ``test`` (564)."""
+    for number, (text, pronoun, candidates, right) in _blocks(file_of("dpr", f"{split}.c.txt", data)):
+        places = occurrences(text, pronoun)
+        if len(places) != 1:
+            into.skip("the pronoun does not occur once")
+        else:
+            _add(into, f"dpr-{split}-{number}", text, places[0], candidates, right)
 
 
 def read_wsc273(data: Path | None, into: ExtraRows) -> None:
