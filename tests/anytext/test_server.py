@@ -146,10 +146,7 @@ def test_the_address_has_the_text(server, browser):
     with browser(address, offline=False) as tab:
         tab.locator(".resolved", has_text="onerror").wait_for()
         assert tab.input_value("#typed") == HOSTILE
-        assert tab.evaluate("window.owned") is None, "it is shown and never run"
-        marks = tab.locator(".resolved mark")
-        words = [marks.nth(k).evaluate("m => m.firstChild.data") for k in range(marks.count())]
-        assert words == ["Kate", "Mary", "she"], "letters outside of the basic plane count once"
+        assert tab.evaluate("window.owned") is None
 
 
 def test_a_card_and_its_pronoun_are_highlighted_together(server, browser):
@@ -166,6 +163,16 @@ def test_a_card_and_its_pronoun_are_highlighted_together(server, browser):
         assert active() == ["She", "She"]
         tab.locator("#typed").focus()
         assert active() == []
+
+
+def test_hostile_text_is_shown_and_never_run(server, browser):
+    with browser(server.address, offline=False) as tab:
+        tab.fill("#typed", HOSTILE)
+        tab.locator(".resolved", has_text="onerror").wait_for()
+        assert tab.evaluate("window.owned") is None
+        marks = tab.locator(".resolved mark")
+        words = [marks.nth(k).evaluate("m => m.firstChild.data") for k in range(marks.count())]
+        assert words == ["Kate", "Mary", "she"], "letters outside of the basic plane count once"
 
 
 def test_a_text_that_is_refused_says_why(server, browser):

@@ -191,6 +191,14 @@ def test_fetch_fills_the_cache_and_leaves_what_is_intact(home, monkeypatch, tmp_
         sources.fetch(["gap-test"], again=True)
 
 
+def test_a_damaged_cache_is_never_used():
+    folder = fill(cache_root() / "data" / "gap")
+    assert sources.gap_split("test").ids == ["test-1", "test-2"]
+    (folder / "gap-test.tsv").write_text(FILES["gap-test.tsv"].replace("TRUE", "FALSE"))
+    with pytest.raises(IntegrityError, match="gap data fetch"):
+        sources.gap_split("test")
+
+
 def test_fetch_refuses_what_has_no_public_file_and_stays_offline_when_told():
     with pytest.raises(DataNotFoundError, match="kaggle"):
         sources.fetch(["stage2"])

@@ -17,7 +17,7 @@ from gapstack.data.gap_files import write_gap
 from gapstack.errors import DataNotFoundError, ExtraError, MismatchError
 from gapstack.resolvers import live
 from gapstack.resolvers.clusters import read_clusters
-from gapstack.resolvers.live import ADAPTERS
+from gapstack.resolvers.live import ADAPTERS, fastcoref_model
 from tests.commands import gap
 
 TEXT = "Ann Lee  met Beth. She didn't see her."
@@ -159,7 +159,7 @@ def resolve(name, *arguments):
     return live.resolve(ADAPTERS[name], *arguments)
 
 
-@pytest.mark.parametrize("name", STAND_INS)
+@pytest.mark.parametrize("name", ADAPTERS)
 def test_output_of_a_library_becomes_spans_of_the_text(name, prepared, tmp_path):
     found = resolve(name, prepared(name), TWO, tmp_path / "out.jsonl.xz")
     written = read_clusters(tmp_path / "out.jsonl.xz", TWO)
@@ -174,7 +174,7 @@ def test_output_of_a_library_becomes_spans_of_the_text(name, prepared, tmp_path)
     assert not (tmp_path / "out.part.jsonl").exists()
 
 
-@pytest.mark.parametrize("name", STAND_INS)
+@pytest.mark.parametrize("name", ADAPTERS)
 def test_a_missing_package_or_model_is_an_error(name, prepared, monkeypatch, tmp_path):
     folder = prepared(name)
     (tmp_path / "empty").mkdir()
@@ -214,3 +214,11 @@ def test_the_command_s_file_goes_into_clusters_to_gap(prepared, tmp_path, monkey
     assert "2 of 2 rows covered" in printed
     gap("clusters-to-gap", "out.jsonl.xz", "--gold", "rows.tsv", "--output", "scorer.tsv")
     assert (tmp_path / "scorer.tsv").read_text() == "row-0\tTRUE\tFALSE\nrow-1\tTRUE\tFALSE\n"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("fcoref", "fastcoref"), ("lingmess", "lingmess")])
+def test_fastcoref_s_classes_are_adapted_to_transformers_5(kind, name, prepared):
+    prepared(name)
+    found = fastcoref_model(kind)
+    assert found.all_tied_weights_keys == {}
+    assert getattr(found, "_supports_sdpa", True) is (kind == "fcoref")

@@ -71,6 +71,13 @@ def shards():
     return sorted((cache_root() / "parses").rglob("*.safetensors"))
 
 
+def test_texts_come_back_in_order_and_as_often_as_given():
+    keep(*map(parsed, TEXTS))
+    found = parses([parsed(TEXTS[i]).text for i in (1, 0, 1)], PARSER)
+    assert [p.words(0) for p in found] == ["Eve", "Ann", "Eve"]
+    assert found[0].persons.tolist() == [[0, 1]]
+
+
 def test_each_text_is_parsed_once_by_each_pipeline(pipeline, tmp_path):
     assert first_words(["Ann left.", "Eve slept.", "Ann left.", ""], pipeline) == ["Ann", "Eve", "Ann", ""]
     assert FirstWordSubject.calls == 3
