@@ -62,3 +62,12 @@ def test_a_live_resolver_reads_each_text_once(sample_train, monkeypatch):
     assert why_unavailable("gapstack", rows) is None
     monkeypatch.setattr(sources, "ADAPTERS", {"gapstack": replace(adapter, file="config.json")})
     assert "config.json" in why_unavailable("gapstack", rows)
+
+
+def test_a_resolver_that_learned_from_the_rows_is_of_no_use(sample_train, monkeypatch):
+    adapter = Adapter("gapstack", "gapstack", "nothing", lambda model: None, default=lambda: Path("m"))
+    adapter = replace(adapter, contaminated_by=lambda model: ("gap-development",))
+    monkeypatch.setattr(sources, "ADAPTERS", {"gapstack": adapter})
+    own, gap = (Corpus([replace(sample_train[0], id=name)]) for name in ("mine", "development-1"))
+    assert why_unavailable("gapstack", own) is None
+    assert "gap-development" in why_unavailable("gapstack", gap)

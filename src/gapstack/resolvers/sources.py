@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gapstack.cache import SHARD_ROWS, intact_files, store
+from gapstack.data.contamination import known_test_sets
 from gapstack.data.corpus import Corpus
 from gapstack.data.sources import SPLITS, gap_split, require
 from gapstack.errors import DataNotFoundError, ExtraError, MemberError
@@ -64,7 +65,12 @@ def why_unavailable(name: str, rows: Corpus) -> str | None:
     """Why a name in :data:`RECORDED` or :data:`LIVE` is of no use for these rows here; None otherwise and for files."""
     try:
         if name in LIVE:
-            ADAPTERS[name].check()
+            adapter = ADAPTERS[name]
+            adapter.check()
+            if learned := set(known_test_sets(rows.ids)).intersection(
+                adapter.contaminated_by(adapter.model())
+            ):
+                return f"{name} learned from {' and '.join(sorted(learned))}, so that its clusters are not out of fold"
         elif name in RECORDED:
             (found,) = read_resolvers([name], rows)
             if found.covers(rows).mean() < _LEAST_COVERAGE:
