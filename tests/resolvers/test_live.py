@@ -159,7 +159,7 @@ def resolve(name, *arguments):
     return live.resolve(ADAPTERS[name], *arguments)
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize("name", STAND_INS)
 def test_output_of_a_library_becomes_spans_of_the_text(name, prepared, tmp_path):
     found = resolve(name, prepared(name), TWO, tmp_path / "out.jsonl.xz")
     written = read_clusters(tmp_path / "out.jsonl.xz", TWO)
@@ -174,7 +174,7 @@ def test_output_of_a_library_becomes_spans_of_the_text(name, prepared, tmp_path)
     assert not (tmp_path / "out.part.jsonl").exists()
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize("name", STAND_INS)
 def test_a_missing_package_or_model_is_an_error(name, prepared, monkeypatch, tmp_path):
     folder = prepared(name)
     (tmp_path / "empty").mkdir()
