@@ -86,8 +86,14 @@ def test_only_given_names_and_nobody_share_the_probability(resolver):
     (answer,) = resolver.ask("Anna met Tom. The doctor said she was ill.", names=["Anna", "Tom"])
     assert answer.antecedent.full_name == "Anna"
     assert {one.name for one in answer.candidates} <= {"Anna", "Tom"}
-    assert answer.other == 0
-    assert answer.nobody + sum(one.probability for one in answer.candidates) == pytest.approx(1)
+    assert answer.other == pytest.approx(0.01)
+    assert sum(share for _, share in answer.shares) == pytest.approx(1)
+
+
+def test_nobody_is_never_certain_where_the_right_name_is_not_given(resolver):
+    (answer,) = resolver.ask("Emily is married to Paul. He works in a bank.", names=["Emily"])
+    assert answer.antecedent is None
+    assert max(share for _, share in answer.shares) < 1
 
 
 def test_a_given_name_that_is_no_person_is_compared_in_pairs(resolver):

@@ -18,7 +18,7 @@ from gapstack.anytext.windows import GENDERED, Window, passages
 from gapstack.coreference.detection import Position, sentences
 from gapstack.coreference.entities import Context
 from gapstack.coreference.mentions import Determiner, Kind, Mention
-from gapstack.coreference.model import Choice, CoreferenceModel, Link, named, shipped
+from gapstack.coreference.model import MOST, Choice, CoreferenceModel, Link, named, shipped
 from gapstack.coreference.reader import units
 from gapstack.data import Span
 from gapstack.data.example import GAP_FORMS, PLURAL
@@ -172,15 +172,15 @@ def _answer(text: str, link: Link) -> Answer:
 
 
 def _among(text: Text, answer: Answer) -> Answer:
-    """The answer among the given names and nobody."""
+    """The answer among the given names and nobody, who share all but what is left for people not given."""
     given = [
         one
         for one in answer.candidates
         if any(same_name(text.text[slice(*span)], name) for span in one.mentions for name in text.names)
     ]
-    total = answer.nobody + sum(one.probability for one in given)
-    candidates = tuple(replace(one, probability=one.probability / total) for one in given)
-    return replace(answer, candidates=candidates, nobody=answer.nobody / total, other=0.0)
+    scale = MOST / (answer.nobody + sum(one.probability for one in given))
+    candidates = tuple(replace(one, probability=scale * one.probability) for one in given)
+    return replace(answer, candidates=candidates, nobody=scale * answer.nobody, other=1 - MOST)
 
 
 def _candidate(text: str, pronoun: Mention, choice: Choice) -> Candidate:

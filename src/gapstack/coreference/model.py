@@ -27,7 +27,7 @@ NAME = "gapstack-text"
 _BOOSTERS = ("pronouns", "nouns", "antecedents")
 _LEAST_SHARE = 0.02
 """Entities with a smaller share are never shown."""
-_MOST = 0.99
+MOST = 0.99
 """No probability is higher."""
 _DOUBT = 0.3
 """Part of the probability that an entity loses because its mention may be another's, that goes to people not shown.
@@ -53,7 +53,7 @@ class Link:
 
     pronoun: Mention
     choices: Sequence[Choice]
-    nobody: float = _MOST
+    nobody: float = MOST
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class CoreferenceModel:
                 best[id(entity)] = Choice(entity, mention, share * trusted, of_link)
         of_entity = {id(entity): share for entity, _, _, share, _ in found}
         doubt = sum(share - best[entity].probability for entity, share in of_entity.items())
-        scale = _MOST / (1 - (1 - _DOUBT) * doubt)
+        scale = MOST / (1 - (1 - _DOUBT) * doubt)
         choices = [replace(choice, probability=scale * choice.probability) for choice in best.values()]
         nobody = scale * _NOBODY * (1 - sum(of_entity.values()))
         return Link(pronoun, sorted(choices, key=lambda choice: -choice.probability), nobody)
