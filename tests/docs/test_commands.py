@@ -5,8 +5,10 @@ below, and only parsed (``test_links.py``). How-tos that change the package are 
 """
 
 import json
+import lzma
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -18,7 +20,7 @@ from filelock import FileLock
 from gapstack.data import Corpus, sources
 from gapstack.data.gap_files import read_gap, write_gap, write_submission
 from tests.docs import shell
-from tests.docs.test_links import DOCUMENTS, ROOT, text
+from tests.docs.test_links import DOCUMENTS, ROOT, adds_to_the_package, text
 
 BLOCK = re.compile(
     r"(?:^Create `(?P<create>[\w.]+)`:\n\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$",
@@ -41,15 +43,10 @@ def blocks(path: Path) -> list[re.Match[str]]:
     return list(BLOCK.finditer(text(path)))
 
 
-def is_followed_elsewhere(path: Path) -> bool:
-    """True for how-tos that change the package."""
-    return "Create `src/" in text(path)
-
-
 PAGES = [
     path
     for path in DOCUMENTS
-    if not is_followed_elsewhere(path) and any(one["language"] in ("bash", "python") for one in blocks(path))
+    if not adds_to_the_package(path) and any(one["language"] in ("bash", "python") for one in blocks(path))
 ]
 
 
@@ -96,6 +93,7 @@ def prepared(tmp_path_factory, shared) -> Path:
 def prepare(folder: Path, cache: Path) -> None:
     """Write a small GAP, small suites, a finished run, and the files that documents name."""
     (folder / "data" / "gap").mkdir(parents=True)
+    (folder / "data" / "resolvers").mkdir()
     shorten_suites(folder / "data")
     sample = sources.sample()
     parts = {
@@ -108,6 +106,9 @@ def prepare(folder: Path, cache: Path) -> None:
         named = Corpus(replace(row, id=f"{split}-{next(numbers)}") for row in rows)
         write_gap(folder / "data" / "gap" / f"gap-{split}.tsv", named)
         write_gap(folder / f"gap-{split}.tsv", named)
+        # recorded output of these rows, not of those that a machine may have
+        clusters = folder / "data" / "resolvers" / f"neuralcoref_hf_{split}.jsonl.xz"
+        clusters.write_bytes(lzma.compress(no_clusters(named.ids).encode()))
     write_gap(folder / "mine.tsv", sample["train"])
     write_gap(folder / "new.tsv", sample["test"][:20])
     for name in ("more", "rows", "test_stage_2"):
@@ -123,12 +124,8 @@ def prepare(folder: Path, cache: Path) -> None:
     for name, rows in predictions.items():
         ids = read_gap(folder / rows).ids
         write_submission(folder / name, ids, random.dirichlet([1, 1, 1], len(ids)))
-    clusters = [
-        {"id": row, "clusters": [], "resolver": "none", "version": "1"}
-        for row in read_gap(folder / "rows/winogender.tsv").ids
-    ]
     (folder / "resolver.jsonl").write_text(
-        "".join(f"{json.dumps(one)}\n" for one in clusters), encoding="utf-8"
+        no_clusters(read_gap(folder / "rows/winogender.tsv").ids), encoding="utf-8"
     )
     (folder / "letter.txt").write_text("Kate met Paul. He was late.\n", encoding="utf-8")
     (folder / "book.txt").write_text("\n\n".join(sample["train"].texts[:5]), encoding="utf-8")
@@ -142,6 +139,12 @@ def prepare(folder: Path, cache: Path) -> None:
     (folder / "vectors.txt").write_text(f"{len(vectors)} 8\n{''.join(vectors)}", encoding="utf-8")
     run("gap run quickstart --folds 3\ngap resolve gapstack resolved.jsonl --split test", folder, cache)
     (folder / "models" / "en_gapstack").symlink_to(ROOT / "models" / "en_gapstack")
+
+
+def no_clusters(ids: Sequence[str]) -> str:
+    """Output of a resolver that links nothing."""
+    documents = ({"id": row, "clusters": [], "resolver": "none", "version": "1"} for row in ids)
+    return "".join(f"{json.dumps(one)}\n" for one in documents)
 
 
 def shorten_suites(data: Path) -> None:

@@ -1,6 +1,6 @@
 """The how-tos of extending the package, followed to the letter in a copy of it: files, insertions, commands.
 
-Commands of the others need runs and data of a user's own; ``test_links.py`` parses them.
+``test_commands.py`` runs the commands of the other pages.
 """
 
 import json
@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.docs.test_links import ROOT, adds_to_the_package, text
+
 STEP = re.compile(
     r"(?:^(?:Create `(?P<create>.+)`:|In `(?P<edit>.+)`, above the line that begins with `(?P<anchor>.+)`:)\n\n)?"
     r"^```(?P<language>\w+)\n(?P<code>(?:.*\n)*?)```$",
@@ -42,8 +43,7 @@ for language, code in json.load(sys.stdin):
 
 def steps(path: Path) -> list[re.Match[str]]:
     """The code blocks of a page that adds to the package; ``test_commands.py`` runs those of the others."""
-    page = path.read_text(encoding="utf-8")
-    return list(STEP.finditer(page)) if "Create `src/" in page or "In `src/" in page else []
+    return list(STEP.finditer(text(path))) if adds_to_the_package(path) else []
 
 
 def insert(path: Path, anchor: str, code: str) -> None:

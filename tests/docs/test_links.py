@@ -30,6 +30,11 @@ def text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def adds_to_the_package(path: Path) -> bool:
+    """True for a how-to whose steps create modules; ``test_how_to.py`` follows it in a copy of the package."""
+    return "Create `src/" in text(path)
+
+
 def exists(path: str) -> bool:
     return any((folder / path).exists() for folder in (ROOT, PACKAGE))
 
