@@ -32,7 +32,7 @@ from gapstack.runs.predictors import load
 from gapstack.text.grammar import Role
 from gapstack.text.parses import docs, find_parser, text_key
 
-LEARNED = ("gap-development", "gap-validation", "gap-stage2")
+CONTAMINATED_BY = ("gap-development", "gap-validation", "gap-stage2")
 """Test sets that share rows with the training data of the model of running text."""
 MIN_PROBABILITY = 0.005
 """Candidates with a lower probability are left out."""
@@ -243,9 +243,13 @@ def _notes(pronoun: Mention) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _resolver(model: Path) -> AnyTextResolver:
-    if (model / "lexicon.json").is_file():
+    if _reads_running_text(model):
         return TextResolver(CoreferenceModel.load(model))
     return PronounResolver(load(model))
+
+
+def _reads_running_text(model: Path) -> bool:
+    return (model / "lexicon.json").is_file()
 
 
 def _predict_with(model: Path) -> Predict:
@@ -261,8 +265,7 @@ def _predict_with(model: Path) -> Predict:
 
 
 def _contaminated_by(model: Path) -> Sequence[str]:
-    resolver = _resolver(model)
-    return resolver.predictor.contaminated_by if isinstance(resolver, PronounResolver) else LEARNED
+    return CONTAMINATED_BY if _reads_running_text(model) else load(model).contaminated_by
 
 
 def _output(answers: Answers) -> Output:

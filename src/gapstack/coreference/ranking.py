@@ -101,7 +101,7 @@ def choose(booster: lightgbm.Booster, alternatives: Sequence[Mapping[str, float]
     if len(alternatives) == 1:
         return np.ones(1)
     features = matrix(alternatives, booster.feature_name())
-    # one thread: starting more takes longer than so few rows
+    # one thread, since starting more takes longer than predicting so few rows
     utilities = booster.predict(features, raw_score=True, num_threads=1)
     result: Floats = softmax(np.asarray(utilities) + _offsets(alternatives))
     return result
