@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -43,7 +45,11 @@ def processes() -> PartialState:
                 "fit into one GPU set checkpointing = true or lora = 16"
             )
     # without a GPU it takes several processes for separate trainings, unless cpu=True
-    return PartialState(cpu=started_together() > 1 and not torch.cuda.is_available())
+    state = PartialState(cpu=started_together() > 1 and not torch.cuda.is_available())
+    if state.backend == "gloo":
+        # a thread of Gloo that frees a tensor while Python shuts down aborts the process (pytorch/pytorch#179291)
+        atexit.register(time.sleep, 0.2)
+    return state
 
 
 def started_together() -> int:
