@@ -16,8 +16,8 @@ import pytest
 import torch
 
 from gapstack import progress
-from gapstack.errors import ExtraError, MemberError
-from gapstack.processes import PYTHON_FOR_RAY, create_executor, in_processes, in_threads
+from gapstack.errors import MemberError
+from gapstack.processes import create_executor, in_processes, in_threads
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.runner import run
 
@@ -41,10 +41,10 @@ class Endless:
 if __name__ == "__main__":
     from gapstack.processes import create_executor, in_processes
 
-    endless, kind = Endless(Path(sys.argv[1])), sys.argv[2]
-    if kind == "forked":
+    endless = Endless(Path(sys.argv[1]))
+    if sys.argv[2] == "forked":
         list(in_processes(endless, range(2), 2))
-    list(create_executor(kind, 2)(endless, range(2)))
+    list(create_executor(2)(endless, range(2)))
 """
 
 
@@ -57,18 +57,12 @@ def alive(pid: int) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="looks processes up in /proc")
-@pytest.mark.parametrize("kind", ["local", "forked", "ray"])
+@pytest.mark.parametrize("kind", ["spawned", "forked"])
 def test_a_killed_parent_takes_its_workers_along(kind, tmp_path):
-    if kind == "ray":
-        pytest.importorskip("ray", reason="Ray is not installed (pip install 'gapstack[ray]')")
     script, seen = tmp_path / "busy.py", tmp_path / "seen"
     script.write_text(BUSY)
     seen.mkdir()
-    # Ray's workers must find the script's classes
-    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    parent = subprocess.Popen(
-        [sys.executable, script, seen, kind], env=os.environ | {"PYTHONPATH": paths}, cwd=tmp_path
-    )
+    parent = subprocess.Popen([sys.executable, script, seen, kind], cwd=tmp_path)
 
     def workers() -> list[int]:
         return [int(path.name) for path in seen.iterdir() if path.name.isdigit()]
@@ -120,42 +114,16 @@ def _process(number: int) -> tuple[int, int]:
     return os.getpid(), number
 
 
-@pytest.fixture(scope="module")
-def ray():
-    """Ray, with a cluster of two workers on this machine."""
-    found = pytest.importorskip("ray", reason="Ray is not installed (pip install 'gapstack[ray]')")
-    # workers must find the tests' modules too
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    os.environ.setdefault("RAY_worker_niceness", "0")
-    found.init(
-        num_cpus=2,
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level="ERROR",
-        runtime_env={"env_vars": {"PYTHONPATH": paths}, "py_executable": PYTHON_FOR_RAY},
-    )
-    yield found
-    found.shutdown()
-
-
-@pytest.fixture(params=["local", "ray"])
-def kind(request) -> str:
-    if request.param == "ray":
-        request.getfixturevalue("ray")
-    return request.param
-
-
 @pytest.mark.slow
-def test_results_do_not_depend_on_the_executor(
-    kind, sample_train, sample_test, tiny_encoder_folder, tmp_path, monkeypatch
+def test_results_do_not_depend_on_the_number_of_workers(
+    sample_train, sample_test, tiny_encoder_folder, tmp_path, monkeypatch
 ):
     settings = {"max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}}
     probert = Part("probert", "probert", {"encoder": str(tiny_encoder_folder)} | settings)
     recipe = Recipe("tiny", (Part("prior", "prior"), probert), folds=3)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     alone = run(recipe, sample_train[:36], sample_test[:8], root=tmp_path / "alone")
-    executor = create_executor(kind, workers=2)
-    other = run(recipe, sample_train[:36], sample_test[:8], root=tmp_path / kind, executor=executor)
+    other = run(recipe, sample_train[:36], sample_test[:8], root=tmp_path / "two", workers=2)
     for one, two in zip(alone.members, other.members, strict=True):
         np.testing.assert_allclose(two.out_of_fold, one.out_of_fold, atol=1e-6)
         np.testing.assert_allclose(two.test, one.test, atol=1e-6)
@@ -175,28 +143,18 @@ def work(folder: Path, number: int) -> None:
 
 
 @pytest.mark.slow
-def test_workers_share_threads_and_their_log_and_errors_reach_this_process(
-    kind, tmp_path, monkeypatch, caplog
-):
+def test_workers_share_threads_and_their_log_and_errors_reach_this_process(tmp_path, monkeypatch, caplog):
     caplog.set_level("INFO", "gapstack")
     monkeypatch.setattr(torch, "get_num_threads", lambda: 6)
-    execute = create_executor(kind, workers=2)
+    execute = create_executor(2)
     read = []
     stream = execute(partial(work, tmp_path), (read.append(n) or n for n in [0, 1, *[0] * 40]))
     first = next(stream)
     assert len(read) < 20, "items are read a few ahead of the workers"
     assert {first, *stream} == {0, 1}
     assert caplog.messages == ["task 1"]
-    assert (tmp_path / "0").read_text() == {"local": "3 3 True", "ray": "1 1 False"}[kind]
+    assert (tmp_path / "0").read_text() == "3 3 True"
     with pytest.raises(ValueError, match="no such task"):
         list(execute(partial(work, tmp_path), [2]))
     with pytest.raises(MemberError, match=r"worker died over 3 .*finished work is kept"):
         list(execute(partial(work, tmp_path), [3]))
-
-
-def test_impossible_executors_are_refused(monkeypatch):
-    with pytest.raises(MemberError, match="dask"):
-        create_executor("dask")
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ExtraError, match=r"gapstack\[ray\]"):
-        create_executor("ray", 2)

@@ -1,7 +1,7 @@
 """Threads, processes and executors, none of which outlive the process that started them; and precision.
 
-An executor calls a function for each of many items, in this process, in several of this machine, or on a Ray cluster.
-Tasks are independent and store their results atomically, so results do not depend on the executor.
+An executor calls a function for each of many items, in this process or in several. Tasks are independent and
+store their results atomically, so results do not depend on the executor.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import shlex
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -34,7 +32,6 @@ from threadpoolctl import threadpool_limits
 
 from gapstack.errors import MemberError
 from gapstack.progress import console
-from gapstack.registry import import_extra, unknown
 
 if TYPE_CHECKING:
     import torch
@@ -43,14 +40,6 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Executor = Callable[[Callable[[Any], object], Iterable[Any]], Iterator[Any]]
 """Calls a function for each item, in this process or others, and yields each item once it is done, in any order."""
-PYTHON_FOR_RAY = shlex.quote(sys.executable)
-"""This Python; Ray puts it into a shell command."""
-_RAY_VARIABLES = {
-    # by default Ray's workers have the lowest priority, and tasks that exceed the memory are retried forever
-    "RAY_worker_niceness": "0",
-    "RAY_task_oom_retries": "0",
-    "RAY_USAGE_STATS_ENABLED": "0",
-}
 _LOG = logging.getLogger("gapstack")
 _Task = Future[list[logging.LogRecord]]
 
@@ -122,18 +111,8 @@ def in_order(function: Callable[[Item], object], items: Iterable[Item]) -> Itera
         yield item
 
 
-def create_executor(kind: str = "local", workers: int = 1) -> Executor:
-    """Create an executor, ``local`` or ``ray``, for ``workers`` tasks at once, which share the threads and the GPUs.
-
-    With ``RAY_ADDRESS`` set, tasks go to that cluster, which must see the run folder, the cache and the data at the
-    same paths; otherwise Ray starts a cluster on this machine. Raises UnknownNameError for an unknown executor;
-    ExtraError if Ray is not installed.
-    """
-    if kind not in ("local", "ray"):
-        raise unknown("executor", kind, ("local", "ray"))
-    if kind == "ray":
-        import_extra("ray", "ray")
-        return partial(_on_ray, workers=workers)
+def create_executor(workers: int = 1) -> Executor:
+    """Create an executor of as many tasks at once, which share the threads and the GPUs of this machine."""
     return in_order if workers == 1 else partial(_in_workers, workers=workers)
 
 
@@ -145,7 +124,7 @@ def _in_workers(function: Callable[[Any], object], items: Iterable[Any], *, work
     pool = ProcessPoolExecutor(workers, context, _start_worker, (threads, context.Value("i", 0)))
     submit = partial(pool.submit, partial(_work, function, _LOG.getEffectiveLevel()))
     try:
-        yield from _finished(submit, items, workers, BrokenProcessPool)
+        yield from _finished(submit, items, workers)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -165,9 +144,7 @@ def _start_worker(threads: int, started: Any) -> None:
             started.value += 1
 
 
-def _finished(
-    submit: Callable[[Any], _Task], items: Iterable[Any], workers: int, *lost: type[Exception]
-) -> Iterator[Any]:
+def _finished(submit: Callable[[Any], _Task], items: Iterable[Any], workers: int) -> Iterator[Any]:
     """Submit items, a few ahead of the workers, and yield each one that is done."""
     coming, running = iter(items), dict[_Task, Any]()
     while True:
@@ -177,7 +154,7 @@ def _finished(
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             try:
                 records = future.result()
-            except lost as error:
+            except BrokenProcessPool as error:
                 names = " or ".join(str(getattr(item, "name", item)) for item in running.values())
                 raise MemberError(
                     f"a worker died over {names} (killed for memory?); finished work is kept. "
@@ -188,14 +165,8 @@ def _finished(
             yield running.pop(future)
 
 
-def _work(
-    function: Callable[[Any], object], level: int, item: Any, threads: int = 0
-) -> list[logging.LogRecord]:
+def _work(function: Callable[[Any], object], level: int, item: Any) -> list[logging.LogRecord]:
     """Call the function in a worker and return what it logs."""
-    if threads:
-        import torch
-
-        torch.set_num_threads(threads)
     lines: SimpleQueue[logging.LogRecord] = SimpleQueue()
     handler = QueueHandler(lines)
     _LOG.addHandler(handler)
@@ -205,45 +176,3 @@ def _work(
     finally:
         _LOG.removeHandler(handler)
     return [lines.get() for _ in range(lines.qsize())]
-
-
-def _on_ray(function: Callable[[Any], object], items: Iterable[Any], *, workers: int) -> Iterator[Any]:
-    import torch
-
-    ray = import_extra("ray", "ray")
-    own = not ray.is_initialized()
-    if own:
-        for name, value in _RAY_VARIABLES.items():
-            os.environ.setdefault(name, value)
-        options: dict[str, Any] = {
-            "num_cpus": max(workers, torch.get_num_threads()),
-            "include_dashboard": False,
-            "runtime_env": {"py_executable": PYTHON_FOR_RAY},
-        }
-        if os.environ.get("RAY_ADDRESS"):
-            options = {"address": os.environ["RAY_ADDRESS"]}
-        ray.init(**options, log_to_driver=False, logging_level="ERROR")
-    running: list[Any] = []
-    try:
-        # each worker gets cores of one node, and a share of the GPUs
-        available = ray.cluster_resources()
-        largest = max(node["Resources"].get("CPU", 1) for node in ray.nodes() if node["Alive"])
-        threads = max(1, int(min(available.get("CPU", 1) / workers, largest)))
-        gpus = min(1.0, available.get("GPU", 0) / workers)
-        run = ray.remote(max_retries=0, num_cpus=threads, num_gpus=gpus)(_work)
-        shared = ray.put(function)
-
-        def submit(item: Any) -> _Task:
-            running.append(run.remote(shared, _LOG.getEffectiveLevel(), item, threads))
-            future: _Task = running[-1].future()
-            return future
-
-        lost = (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError)
-        yield from _finished(submit, items, workers, *lost)
-    except ray.exceptions.RayTaskError as error:
-        raise (error.cause or error) from error
-    finally:
-        for reference in running:
-            ray.cancel(reference, force=True)
-        if own:
-            ray.shutdown()

@@ -31,7 +31,7 @@ NOT_RUN = {
     r"gap demo": "serves until it is stopped; tests/anytext starts it",
     r"gap (push|submit) |.*--model owner/name|.*--log (mlflow|wandb)": "needs an account",
     r".*(bert-large|path/to/folder)|gap run attree2019( --encoder minilm)?$": "needs other encoders, or hours",
-    r".*(--executor ray|gap run (strong|families))": "takes hours",
+    r".*gap run (strong|families)": "takes hours",
     r"gap resolve fastcoref|gap (mine|audit) .*(--corpus|--fresh)": "needs a resolver, a corpus or a server",
     r".*localhost:8000": "needs a server",
 }

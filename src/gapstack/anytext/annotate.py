@@ -57,18 +57,17 @@ def annotating(
     parser: str | None = None,
     neutral: bool = False,
     workers: int = 1,
-    executor: str = "local",
 ) -> Iterator[Iterator[Annotation]]:
     """Yield the annotations of all documents, in order, to a block that writes them to ``output``.
 
     All pieces are read first (:func:`~gapstack.runs.predict.resumable`), so a killed call can be continued.
     ``files`` are those of :func:`~gapstack.data.page_files.read_documents`; ``neutral`` resolves they and neopronouns
-    too; ``model``, ``parser``, ``workers`` and ``executor`` are as in the command line.
+    too; ``model``, ``parser`` and ``workers`` are as in the command line.
 
     Raises DataError or DataNotFoundError for a file that cannot be read, before any work of a later one, DataError for
     two documents with one id, and MismatchError if another process is writing the same output.
     """
-    execute = create_executor(executor, workers)
+    execute = create_executor(workers)
     forms = frozenset(GENDER_BY_FORM) if neutral else GENDERED
     resolver = _resolver(model, parser)
     with resumable(

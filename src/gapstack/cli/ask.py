@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -189,7 +189,6 @@ def annotate_command(
     model: ModelOption = None,
     parser: common.ParserOption = None,
     workers: int = Option(1, min=1, help="Processes that work at once."),
-    executor: Literal["local", "ray"] = Option("local", help="Where they work."),
 ) -> None:
     """Link the pronouns of whole documents to the people that they refer to.
 
@@ -199,9 +198,7 @@ def annotate_command(
 
     kind_of(output)  # an unknown one is refused before hours of work
     common.refuse_same_file(files, output)
-    with annotating(
-        files, output, model, parser=parser, neutral=neutral, workers=workers, executor=executor
-    ) as annotations:
+    with annotating(files, output, model, parser=parser, neutral=neutral, workers=workers) as annotations:
         counts = write_annotations(annotations, output)
     where = "1 document" if counts.documents == 1 else f"{counts.documents:,} documents"
     common.log_note(

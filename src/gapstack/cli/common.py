@@ -134,10 +134,6 @@ ParserOption = Annotated[str | None, Option(help="spaCy pipeline. Default: en_ga
 OnErrorOption = Annotated[
     Literal["stop", "quarantine"], Option("--on-error", help="Stop at a bad row, or set bad rows aside.")
 ]
-ExecutorOption = Annotated[
-    Literal["local", "ray"],
-    Option(help="Where folds are fitted: processes of this machine, or a Ray cluster."),
-]
 WorkersOption = Annotated[int, Option(min=1, help="Folds fitted at once; they share the cores.")]
 
 

@@ -36,7 +36,6 @@ def reproduce_command(
     data: common.DataOption = None,
     encoder: common.EncoderOption = None,
     parser: common.ParserOption = None,
-    executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
     red: Path | None = common.input_option(
         "webster2018: annotated red.tsv of an earlier --output (table 12)."
@@ -69,11 +68,11 @@ def reproduce_command(
     folder = data_folder(data)
     if ablations:
         plans = [load_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
-        finished = [execute(*corpora(plan, data), executor, workers) for plan in plans]
+        finished = [execute(*corpora(plan, data), workers) for plan in plans]
         report = findings.report(finished, encoder, folder)
     elif paper == "webster2019":
         plan = load_recipe(webster2019.RECIPE, encoder, parser=parser)
-        report = webster2019.report(execute(*corpora(plan, data), executor, workers), folder)
+        report = webster2019.report(execute(*corpora(plan, data), workers), folder)
     elif paper == "rudinger2018":
         for name in runs or ():
             common.refuse_unknown_run(name)

@@ -61,7 +61,6 @@ def run_command(
     name: str | None = Option(None, help="Name of the run instead of the recipe's."),
     dry_run: bool = Option(False, "--dry-run", help="Print members, cost and missing inputs; train nothing."),
     fresh: bool = Option(False, "--fresh", help="Discard an earlier run of this name."),
-    executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
     tensorboard: bool = Option(False, "--tensorboard", help="Write TensorBoard files of trainings."),
     log: Literal["mlflow", "wandb"] | None = Option(None, help="Log the run there; needs the extra."),
@@ -90,7 +89,7 @@ def run_command(
         plan, train_rows, test_rows = corpora(plan, data, quarantine)
     with tracking(log, plan) if log else nullcontext() as tracker:
         finished = execute(
-            *(plan, train_rows, test_rows, executor, workers),
+            *(plan, train_rows, test_rows, workers),
             fresh=fresh,
             tensorboard=tensorboard,
             stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
@@ -125,7 +124,6 @@ def predict_command(
     input: Path = common.input_option("GAP or Kaggle TSV of the rows (.gz, .xz too).", default=...),
     output: Path = common.output_option("Submission CSV to write.", default=...),
     on_error: common.OnErrorOption = "stop",
-    executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
     as_json: common.JsonOption = False,
 ) -> None:
@@ -139,7 +137,7 @@ def predict_command(
     from gapstack.runs.predict import predict_file
 
     with common.quarantine_for(on_error) as quarantine:
-        count = predict_file(run, input, output, quarantine=quarantine, workers=workers, executor=executor)
+        count = predict_file(run, input, output, quarantine=quarantine, workers=workers)
     seconds = time.perf_counter() - started
     if common.is_stream(output):
         return
@@ -238,14 +236,12 @@ def execute(
     recipe: Recipe,
     train: Corpus,
     test: Corpus,
-    executor: str,
     workers: int,
     *,
     stored: Path | None = None,
     **options: Any,
 ) -> Run:
     """Execute a recipe; ``stored`` is the folder of the run that it was read from, if any."""
-    from gapstack.processes import create_executor
     from gapstack.runs.runner import run
 
     root = None
@@ -258,7 +254,7 @@ def execute(
                 expected="a folder models/NAME with the run's name, and the data it was run on",
                 remedy="Restore the folder's name, or give its data with --data",
             )
-    return run(recipe, train, test, root=root, executor=create_executor(executor, workers), **options)
+    return run(recipe, train, test, root=root, workers=workers, **options)
 
 
 @common.command(app, "gap tune quickstart surface_cues --trials 40")

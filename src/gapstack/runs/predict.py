@@ -34,7 +34,6 @@ def predict_file(
     *,
     quarantine: Quarantine | None = None,
     workers: int = 1,
-    executor: str = "local",
 ) -> int:
     """Predict the rows of a file of any length, write a submission in their order, and return the number of rows.
 
@@ -44,7 +43,7 @@ def predict_file(
     Raises MemberError for a prediction file, or several workers without a name; MismatchError if another process is
     writing the same output.
     """
-    execute, alone = create_executor(executor, workers), (executor, workers) == ("local", 1)
+    execute, alone = create_executor(workers), workers == 1
     known = predictor if isinstance(predictor, Predictor) else load(predictor)
     if known.stored:
         raise MemberError("a prediction file cannot predict new rows; give a fitted member, a stack or a run")

@@ -28,7 +28,7 @@ from gapstack.errors import DataError, ExtraError, MemberError, MismatchError
 from gapstack.files import atomic_folder, discard, fingerprint, sweep
 from gapstack.members import create
 from gapstack.members.store import Identity, changes, identity_of, key_of, of_rows, save, write_state
-from gapstack.processes import Executor, in_order
+from gapstack.processes import Executor, create_executor
 from gapstack.progress import print_note
 from gapstack.records import seal, versions
 from gapstack.runs.folder import STACK, RunFolder, home, locked, read_probabilities, write_probabilities
@@ -121,7 +121,7 @@ def run(
     data: str | None = None,
     root: Path | None = None,
     fresh: bool = False,
-    executor: Executor | None = None,
+    workers: int = 1,
     checkpoint_seconds: float = 120.0,
     tensorboard: bool = False,
     on_fold: Callable[[RunFolder, str, int], None] | None = None,
@@ -142,8 +142,8 @@ def run(
         Folder for ``models/`` and ``submissions/``; :func:`~gapstack.runs.folder.home` by default.
     fresh : bool
         Discard an earlier run of this name.
-    executor : Executor, optional
-        Executes the fits; this process by default. Results do not depend on it.
+    workers : int
+        Number of folds that are fitted at once, each in a process. Results do not depend on it.
     checkpoint_seconds : float
         Minimum time between two checkpoints of a fine-tuned member.
     tensorboard : bool
@@ -197,7 +197,7 @@ def run(
             _log.info("damaged, will be recomputed: %s", ", ".join(damaged))
         folds.save(folder.root / "folds.json")
         store = RunStore(folder, parts, train, test, folds, checkpoint_seconds, tensorboard)
-        fits, reused = _cross_fit(store, executor or in_order, on_fold or (lambda *fold: None))
+        fits, reused = _cross_fit(store, create_executor(workers), on_fold or (lambda *fold: None))
         if recipe.stacked:
             _stack(recipe, fits, store)
         done = replace(stored_run(folder, rows=(train, test)), reused=reused)
