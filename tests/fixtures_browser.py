@@ -49,3 +49,26 @@ def axe():
         return [(one["id"], node["html"]) for one in result["violations"] for node in one["nodes"]]
 
     return violations
+
+
+@pytest.fixture(scope="session")
+def on_paper():
+    """Gives what of a tab is dark or cut when an A4 page is printed from it, dark as the tab may be."""
+
+    def problems(tab):
+        tab.evaluate("document.documentElement.dataset.theme = 'dark'")
+        tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        tab.set_viewport_size({"width": 688, "height": 972})
+        tab.emulate_media(media="print")
+        return tab.evaluate(
+            """() => {
+              const body = getComputedStyle(document.body).backgroundColor;
+              const cut = [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility() &&
+                (one.getBoundingClientRect().right > innerWidth + 1 ||
+                  (getComputedStyle(one).overflowY !== "visible" && one.scrollHeight > one.clientHeight + 1)));
+              const dark = body === "rgb(255, 255, 255)" ? [] : [body];
+              return [...dark, ...cut.map((one) => one.outerHTML.slice(0, 200))];
+            }"""
+        )
+
+    return problems

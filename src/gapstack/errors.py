@@ -20,6 +20,11 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
 
 
+def counted(count: int, noun: str) -> str:
+    """Count with its noun: ``1 row``, ``2,000 rows``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 class GapstackError(Exception):
     """Base of all errors that gapstack raises on purpose; as a string it is one printable line."""
 

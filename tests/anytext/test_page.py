@@ -133,6 +133,24 @@ def test_a_reader_corrects_links_by_keyboard_and_downloads_them(page, browser):
         assert tab.wrong == []
 
 
+def test_arrow_keys_go_through_everybody_and_enter_takes_one(page, browser):
+    with browser(page) as tab:
+        he = tab.locator("section").last.locator("mark.pronoun").nth(1)
+        he.press("Enter")
+        everybody = tab.get_by_role("combobox")
+        everybody.press("ArrowDown")
+        everybody.press("ArrowDown")
+        everybody.press("ArrowUp")
+        assert tab.locator("footer output").text_content() == ""
+        everybody.press("Enter")
+        assert he.inner_text() == "heAnn"
+
+
+def test_on_paper_the_page_is_light_and_complete(page, browser, on_paper):
+    with browser(page) as tab:
+        assert on_paper(tab) == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible_and_fits_a_phone(page, browser, axe, scheme):
     phone = {"width": 390, "height": 844}

@@ -194,6 +194,16 @@ def test_the_page_is_accessible_and_fits_a_phone(server, browser, axe, scheme):
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_on_paper_answers_and_json_are_complete(server, browser, on_paper):
+    with browser(server.address, offline=False) as tab:
+        tab.locator(".card").first.wait_for()
+        assert on_paper(tab) == []
+        assert not tab.locator("#typed").is_visible()
+        tab.emulate_media(media="screen")
+        tab.locator("#tab-json").click()
+        assert on_paper(tab) == []
+
+
 def test_the_command_prints_its_address_and_ends_with_ctrl_c(model, monkeypatch):
     def interrupted(self):
         raise KeyboardInterrupt

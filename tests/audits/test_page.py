@@ -197,6 +197,13 @@ def test_the_page_is_accessible(found, browser, axe, tmp_path, scheme):
             assert axe(tab) == []
 
 
+def test_on_paper_nothing_is_cut(found, browser, on_paper, tmp_path):
+    write_page(found, tmp_path / "audit.html")
+    with browser(tmp_path / "audit.html") as tab:
+        assert on_paper(tab) == []
+        assert tab.locator("#filters select[name=which]").is_visible()
+
+
 def test_the_command_writes_the_page_for_files_of_answers(gap_folder, tmp_path):
     items = SUITES["wsc273"].load(gap_folder)
     write_submission(tmp_path / "mine" / "wsc273.csv", items.corpus.ids, policies.oracle(items))

@@ -232,6 +232,29 @@ def test_plots_are_drawn_and_show_their_numbers(opened, attacked):
     assert opened.locator("#plot-forest circle").count() == 2
 
 
+def test_arrow_keys_go_through_the_numbers_of_a_plot(opened):
+    show(opened, "differences")
+    opened.locator("#plot-forest svg").wait_for()
+    opened.locator("#plot-forest .plot").focus()
+    seen = []
+    for key in ("ArrowRight", "ArrowDown", "Home"):
+        opened.keyboard.press(key)
+        seen.append(opened.inner_text("#plot-forest output"))
+    assert seen[0] == seen[2] != seen[1]
+    assert seen[0].startswith("2 ")
+
+
+def test_on_paper_all_parts_are_printed_with_their_choices(attacked, browser, on_paper, tmp_path):
+    write_page(attacked, tmp_path / "page.html")
+    with browser(tmp_path / "page.html") as tab:
+        assert on_paper(tab) == []
+        assert all(tab.locator(f"#{part}").is_visible() for part in ("overview", "slices", "tables"))
+        assert tab.locator("#slice-form select").is_visible()
+        series = tab.locator("#plot-bias .controls label:visible").all_inner_texts()
+        assert series == ["unweighted", "reweighted by difficulty"]
+        assert not tab.locator("#filters label:visible").count()
+
+
 def test_a_phone_shows_it_without_scrolling_sideways(opened):
     opened.set_viewport_size({"width": 390, "height": 844})
     for part in ("overview", "differences", "plots", "slices", "examples", "tables"):

@@ -63,10 +63,12 @@ def _best_f1(comparison: Comparison) -> ComparisonFinding | None:
     name = comparison.names[place]
     pairs = comparison.pairs["f1_overall"]
     value, low, high = pairs.difference[place, 0].tolist()
-    lead = metric_column("f1_overall").show(Difference(value, low, high, float(pairs.p_holm[place, 0])))
+    p = float(pairs.p_holm[place, 0])
+    lead = metric_column("f1_overall").show(Difference(value, low, high, p))
     text = (
         f"Best by F1: {name}, {_score(comparison, name, 'f1_overall')}, which is number {place + 1} of "
-        f"{len(comparison.names)} by logloss. Its F1 minus that of {comparison.names[0]} is {lead}."
+        f"{len(comparison.names)} by logloss. Its F1 minus that of {comparison.names[0]} is {lead} "
+        f"after Holm's correction: {'a' if p <= 0.05 else 'no'} significant difference."
     )
     return ComparisonFinding(text, "plot-scores")
 

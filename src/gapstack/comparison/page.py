@@ -21,6 +21,7 @@ from gapstack.comparison.strata import STRATA
 from gapstack.comparison.tables import scores_table, tables, warnings
 from gapstack.display.render import Column, metric_column
 from gapstack.display.web import render, utf16
+from gapstack.errors import counted
 from gapstack.evaluation import METRICS, answers
 from gapstack.evaluation.diagnostics import reliability, risk_coverage
 from gapstack.files import write_text
@@ -59,10 +60,11 @@ def page(comparison: Comparison) -> str:
         "gapstack.comparison",
         page_data(comparison),
         ["page.js", "plots.js"],
-        title=f"{comparison.rows.name}: {len(comparison.entries)} systems compared",
+        title=f"{comparison.rows.name}: {counted(len(comparison.entries), 'system')} compared",
         parts=[(part.lower(), part) for part in parts],
         comparison=comparison,
-        pages=len(set(comparison.rows.groups)),
+        rows=counted(len(comparison.rows), "row"),
+        pages=counted(len(set(comparison.rows.groups)), "page"),
         warnings=warnings(comparison)[0],
         findings=findings(comparison),
         members={f"{place:2} {name}": name for place, name in enumerate(comparison.names, 1)},
@@ -313,7 +315,7 @@ def _curve_plots(comparison: Comparison) -> Iterator[Plot]:
             points = np.column_stack([bins.confidence, bins.accuracy, bins.rows])[bins.rows > 0]
             accuracy.append(_line(place, entry.name, points))
             curve = risk_coverage(comparison.rows.labels, probabilities)
-            title = f"{entry.name} (area {curve.area:.4f})"
+            title = f"{entry.name} ({curve.area:.4f})"
             risk.append(_line(place, title, np.column_stack([curve.coverage, curve.risk])))
         for loss in ("validation", "training"):
             lines = [
@@ -326,8 +328,8 @@ def _curve_plots(comparison: Comparison) -> Iterator[Plot]:
     views = _curves("accuracy by confidence", "confidence", "accuracy", accuracy, diagonal=True)
     yield _plot("reliability", "Reliability", caption, views, kind="curves")
     caption = (
-        "Share of wrong answers where only the most confident rows are answered (Geifman and El-Yaniv 2017). A lower "
-        "curve knows better when it is wrong."
+        "Share of wrong answers where only the most confident rows are answered (Geifman and El-Yaniv 2017). A system "
+        "with a lower curve knows better when it is wrong. In brackets: the area under the curve."
     )
     views = _curves("risk by coverage", "share of rows answered", "share wrong", risk)
     yield _plot("risk", "Risk and coverage", caption, views, kind="curves")

@@ -135,7 +135,10 @@ function curves(plot, view, chosen, width) {
   const one = new Set(view.lines.map((line) => line.member)).size === 1;
   const lines = view.lines.filter((line) => one || picked.has(line.member));
   const left = 54, side = Math.min(width - left - 16, 560), tall = Math.min(side, 320), bottom = tall + 6;
-  const perRow = side > 440 && lines.length > 8 ? 2 : 1, legend = Math.ceil(lines.length / perRow);
+  const names = lines.map(({name, member}) => (one ? name : `${member + 1} ${name}`)), half = Math.ceil(lines.length / 2);
+  const second = 44 + Math.max(...names.slice(0, half).map(extent));  // where a second column of the legend starts
+  const both = lines.length > 8 && second + 44 + Math.max(...names.slice(half).map(extent)) <= left + side;
+  const legend = both ? half : lines.length;
   const largest = (k) => Math.max(...lines.flatMap((line) => line.points.map((point) => point[k])), 1e-6);
   const farthest = Math.max(1, largest(0)), most = view.diagonal ? 1 : largest(1) * 1.05;
   const x = (value) => left + (value / farthest) * side, y = (value) => bottom - (value / most) * tall;
@@ -147,7 +150,7 @@ function curves(plot, view, chosen, width) {
   }
   root.append(svg("text", {transform: `translate(12 ${bottom - tall / 2}) rotate(-90)`, "text-anchor": "middle"}, view.y));
   if (view.diagonal) root.append(svg("line", {class: "zero", x1: x(0), y1: y(0), x2: x(1), y2: y(1)}));
-  lines.forEach(({name, member, points}, k) => {
+  lines.forEach(({name, points}, k) => {
     const rows = Math.max(...points.map((point) => point[2] ?? 0));
     const stroke = COLOURS[k % COLOURS.length], line = {stroke, "stroke-width": 2, "stroke-dasharray": DASHES[Math.floor(k / COLOURS.length) % DASHES.length]};
     root.append(svg("polyline", {points: points.map(([across, up]) => `${x(across)},${y(up)}`).join(" "), fill: "none", ...line}));
@@ -156,9 +159,9 @@ function curves(plot, view, chosen, width) {
       root.append(svg("circle", {cx: x(across), cy: y(up), r: count === undefined ? 4 : 3 + 4 * Math.sqrt(count / rows), fill: stroke,
         "fill-opacity": count === undefined ? 0 : 0.85, tabindex: -1, "data-tip": tip}));
     }
-    const start = 10 + Math.floor(k / legend) * ((left + side) / 2), middle = bottom + 52 + LINE * (k % legend);
+    const start = k < legend ? 10 : second + 10, middle = bottom + 52 + LINE * (k % legend);
     root.append(svg("line", {x1: start, x2: start + 24, y1: middle, y2: middle, ...line}),
-      label(one ? name : `${member + 1} ${name}`, (left + side) / perRow - 44, {x: start + 32, y: middle}));
+      label(names[k], left + side - 44, {x: start + 32, y: middle}));
   });
   return root;
 }
@@ -191,7 +194,14 @@ function placePlot(plot) {
   }
   select.addEventListener("change", draw);
   if (form) window.addEventListener("settings", () => { if (place.firstChild) draw(); });  // the address chooses
-  for (const kind of ["pointerover", "click"]) {
+  place.addEventListener("keydown", (event) => {  // from mark to mark
+    const marks = [...place.querySelectorAll("[data-tip]")], at = marks.indexOf(event.target);
+    const to = {ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: marks.length - 1}[event.key];
+    if (to === undefined || !marks[to]) return;
+    event.preventDefault();
+    marks[to].focus();
+  });
+  for (const kind of ["pointerover", "click", "focusin"]) {
     place.addEventListener(kind, (event) => {
       const mark = event.target.closest("[data-tip]");
       if (mark) tip.textContent = mark.dataset.tip;

@@ -105,7 +105,11 @@ if (picked.size > 1) {
   every.addEventListener("click", () => choose([...boxes.keys()]));
   none.addEventListener("click", () => choose([0]));
   picker.addEventListener("change", () => choose([...boxes.keys()].filter((k) => boxes[k].checked)));
-  picker.addEventListener("keydown", (event) => { if (event.key === "Escape") picker.open = false; });
+  picker.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    picker.open = false;
+    picker.querySelector("summary").focus();
+  });
   document.addEventListener("click", (event) => { if (!picker.contains(event.target)) picker.open = false; });
   window.addEventListener("settings", () => {
     const places = (settings.get("members") ?? "").split(".").filter((k) => k !== "" && boxes[k]).map(Number);

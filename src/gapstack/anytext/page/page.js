@@ -80,7 +80,16 @@ function open(mark) {
   const everybody = [...section.querySelectorAll("li button")].map((button) =>
     element("option", {value: button.dataset.person}, button.querySelector("b").textContent));
   const others = element("select", {ariaLabel: "Somebody else"}, element("option", {value: ""}, "Somebody else \u2026"), ...everybody);
-  others.addEventListener("change", () => correct(mark, others.value));
+  let byArrows = false;  // keys go through the names, and Enter takes one
+  others.addEventListener("keydown", (event) => {
+    byArrows = event.key !== " ";
+    if (event.key === "Enter" && others.value) {
+      event.preventDefault();
+      correct(mark, others.value);
+    }
+  });
+  others.addEventListener("pointerdown", () => { byArrows = false; });
+  others.addEventListener("change", () => { if (!byArrows && others.value) correct(mark, others.value); });
   card.append(others);
   place();
   card.querySelector("button").focus();
