@@ -78,7 +78,7 @@ def test_pages_become_rows_and_a_table(pages, tmp_path):
         ("pages.jsonl -o pages.jsonl", "both input and output"),
         ("none.txt", "no such file"),
         ("bad.jsonl", "bad.jsonl, line 1: text is 3"),
-        ("dull.txt", "no row is left of 0 from 1 pages"),
+        ("dull.txt", "no row is left of 0 from 1 page;"),
     ],
 )
 def test_mining_errors(arguments, problem, pages, tmp_path, monkeypatch):

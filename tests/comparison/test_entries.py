@@ -128,7 +128,7 @@ def test_twins_and_rows_true_for_both_names_have_a_warning(files, sample_test, t
     found = warnings_of(sources, sample_test)
     assert found["good"] == ()
     assert "the same answers as good" in found["copy"]
-    assert any(line.startswith("1 rows are TRUE for both names") for line in found["decided"])
+    assert any(line.startswith("TRUE for both names in 1 row") for line in found["decided"])
 
 
 @pytest.fixture

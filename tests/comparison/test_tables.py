@@ -27,7 +27,7 @@ def test_warnings_stand_in_the_scores_by_number_and_notes_below(made):
     *_, line = (line for line in shown.splitlines() if " decided " in line)
     assert line.split()[-1] == "1"
     words = " ".join(shown.split())
-    assert "[1] 1 rows are TRUE for both names" in words
+    assert "[1] TRUE for both names in 1 row" in words
     assert "No counterfactuals: none asked for." in words
 
 

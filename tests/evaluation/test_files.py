@@ -122,7 +122,7 @@ GOOD = "ID,A,B,NEITHER\nrow-0,0.8,0.1,0.1\nrow-1,0.1,0.8,0.1\nrow-2,0.2,0.2,0.6\
         (GOOD, False, []),
         (GOOD.replace("row-0", '"row-0"'), False, []),
         (GOOD.replace("0.8,0.1,0.1", "1,0,0"), False, ["no chance at all"]),
-        (GOOD.replace("0.8,0.1,0.1", "8,1,1"), False, ["1 rows do not sum to 1"]),
+        (GOOD.replace("0.8,0.1,0.1", "8,1,1"), False, ["1 row with a sum other than 1"]),
         (GOOD.replace("row-0", "x").replace("row-1", "row-0").replace("x", "row-1"), False, ["order"]),
         (GOOD.replace("ID,A,B", "id,a,b"), True, ["header"]),
         (GOOD.replace(",NEITHER", ""), True, ["header"]),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gapstack.data import Corpus, Label
 from gapstack.data.sources import DATASETS
 from gapstack.display.render import Cell, Column
-from gapstack.errors import MismatchError
+from gapstack.errors import MismatchError, counted
 from gapstack.evaluation.metrics import answers, normalise
 from gapstack.types import Bools, Floats
 
@@ -102,11 +102,13 @@ class Items:
 
     def describe(self) -> str:
         """Summarise data, number of rows and excluded items."""
-        parts = [f"{self.version}: {len(self.corpus):,} rows (hash {self.corpus.fingerprint})"]
+        parts = [f"{self.version}: {counted(len(self.corpus), 'row')} (hash {self.corpus.fingerprint})"]
         if self.skipped:
             reasons = "; ".join(f"{reason}: {count:,}" for reason, count in self.skipped.items() if count)
-            parts.append(f"left out: {reasons}")
-        return ". ".join([*parts, self.note] if self.note else parts)
+            parts.append(f"Left out: {reasons}")
+        if self.note:
+            parts.append(self.note[0].upper() + self.note[1:])
+        return ". ".join(parts)
 
 
 class Suite(ABC):

@@ -16,7 +16,7 @@ import typer
 from typer import Argument, Option
 
 from gapstack.cli import common
-from gapstack.errors import DataError, GapstackError
+from gapstack.errors import DataError, GapstackError, counted
 
 if TYPE_CHECKING:
     from gapstack.anytext.answer import Answers
@@ -200,7 +200,5 @@ def annotate_command(
     common.refuse_same_file(files, output)
     with annotating(files, output, model, parser=parser, neutral=neutral, workers=workers) as annotations:
         counts = write_annotations(annotations, output)
-    where = "1 document" if counts.documents == 1 else f"{counts.documents:,} documents"
-    common.log_note(
-        f"wrote {output}: {counts.pronouns:,} pronouns in {where}, {counts.linked:,} linked to a person"
-    )
+    pronouns, documents = counted(counts.pronouns, "pronoun"), counted(counts.documents, "document")
+    common.log_note(f"wrote {output}: {pronouns} in {documents}, {counts.linked:,} linked to a person")

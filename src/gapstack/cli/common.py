@@ -21,7 +21,7 @@ from rich.console import Console
 from typer import Context, Option, Typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-from gapstack.errors import DataError, DataNotFoundError, printable
+from gapstack.errors import DataError, DataNotFoundError, counted, printable
 from gapstack.files import no_such_file
 from gapstack.progress import console as stderr
 
@@ -280,7 +280,7 @@ def quarantine_for(on_error: str) -> Iterator[Quarantine | None]:
     if quarantine is not None and quarantine.problems:
         files = ", ".join(map(str, quarantine.paths))
         log_note(
-            f"Warning: {len(quarantine.problems)} bad rows were set aside, with their reasons, in {files}"
+            f"Warning: set aside {counted(len(quarantine.problems), 'bad row')}, with reasons, in {files}"
         )
 
 

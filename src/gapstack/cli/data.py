@@ -12,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from gapstack.cli import common
-from gapstack.errors import DataError
+from gapstack.errors import DataError, counted
 
 if TYPE_CHECKING:
     from gapstack.data.sources import Status
@@ -78,7 +78,7 @@ def mine_command(
     result = balanced(extracted, seed) if balance else extracted
     if not result.rows:
         raise DataError(
-            f"no row is left of {len(extracted.rows):,} from {extracted.pages:,} pages",
+            f"no row is left of {len(extracted.rows):,} from {counted(extracted.pages, 'page')}",
             expected="both genders in a pattern" if extracted.rows else "pages with two names and a pronoun",
             remedy="Give more pages" + (", or --all" if extracted.rows else ""),
         )
@@ -106,7 +106,7 @@ def _mining_table(extracted: Mined, result: Mined) -> Table:
     return Table(
         columns,
         [Section("", rows)],
-        title=f"{len(result.rows):,} rows of {result.pages:,} {'page' if result.pages == 1 else 'pages'}"
+        title=f"{counted(len(result.rows), 'row')} of {counted(result.pages, 'page')}"
         + (f": {answers}" if answers else ""),
         caption=f"Left out: {left_out}" if left_out else "",
         name_title="pattern",

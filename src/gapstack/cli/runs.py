@@ -15,7 +15,7 @@ import typer
 from typer import Argument, Option
 
 from gapstack.cli import common
-from gapstack.errors import DataError, Place
+from gapstack.errors import DataError, Place, counted
 
 if TYPE_CHECKING:
     from gapstack.data import Corpus
@@ -144,7 +144,7 @@ def predict_command(
     if as_json:
         print(json.dumps({"output": str(output), "rows": count, "seconds": seconds}))
     else:
-        common.print_line(f"{output}: {count:,} rows in {seconds:.0f} s")
+        common.print_line(f"{output}: {counted(count, 'row')} in {seconds:.0f} s")
 
 
 @common.command(app, "gap runs")
@@ -292,7 +292,7 @@ def tune_command(
         trials_made = [asdict(one) for one in tuning.trials]
         common.print_json({"best": asdict(best), "part": asdict(tuning.part), "trials": trials_made})
         return
-    result = f"out-of-fold logloss {best.logloss:.4f}, the best of {len(tuning.trials)} trials"
+    result = f"out-of-fold logloss {best.logloss:.4f}, the best of {counted(len(tuning.trials), 'trial')}"
     before = f"; {first.logloss:.4f} in the first" if first.logloss is not None else ""
     common.print_line(f"# {member} of {plan.name}, {train.name}, {train.label_set} labels: {result}{before}")
     print(part_text(tuning.part), end="")

@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from gapstack.cli import common
-from gapstack.errors import DataError, Place
+from gapstack.errors import DataError, Place, counted
 
 if TYPE_CHECKING:
     from gapstack.data import Corpus
@@ -77,7 +77,7 @@ def submit_check_command(
     else:
         for problem in problems:
             common.print_line(str(problem))
-        verdict = "refuse it" if refused else f"take it ({len(rows):,} rows)"
+        verdict = "refuse it" if refused else f"take it ({counted(len(rows), 'row')})"
         common.print_line(f"{file}: Kaggle would {verdict}")
     raise typer.Exit(1 if refused else 0)
 

@@ -19,7 +19,7 @@ from gapstack.data import Corpus, Label
 from gapstack.data.folds import make_folds
 from gapstack.data.sources import data_folder
 from gapstack.display.render import Section, Table, metric_column
-from gapstack.errors import DataError, GapstackError
+from gapstack.errors import DataError, GapstackError, counted
 from gapstack.evaluation import (
     METRICS,
     Bootstrap,
@@ -202,7 +202,9 @@ class Comparison:
         rows = [
             (name, {metric: self.main.interval(name, metric) for metric in METRICS}) for name in self.names
         ]
-        title = f"{self.rows.name}, {len(self.rows):,} rows, {self.rows.label_set} labels; 95% intervals"
+        title = (
+            f"{self.rows.name}, {counted(len(self.rows), 'row')}, {self.rows.label_set} labels; 95% intervals"
+        )
         return Table([metric_column(metric) for metric in METRICS], [Section("", rows)], title)
 
 

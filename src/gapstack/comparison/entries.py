@@ -16,7 +16,7 @@ from gapstack.data import Corpus
 from gapstack.data.contamination import is_presumed, known_test_sets, leaks
 from gapstack.data.labels import LABEL_SETS
 from gapstack.data.sources import data_folder, relabel, rows_of
-from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError
+from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError, counted
 from gapstack.evaluation import Predictions, read_predictions
 from gapstack.evaluation.files import prediction_ids
 from gapstack.types import Floats
@@ -207,7 +207,9 @@ def _with_warnings(entries: list[ComparedEntry]) -> list[ComparedEntry]:
         found = entry.answers
         odd = list(found.notes)
         if both := int((found.decided & found.answered).all(axis=1).sum()):
-            odd.append(f"{both:,} rows are TRUE for both names, which is never right in GAP and raises F1")
+            odd.append(
+                f"TRUE for both names in {counted(both, 'row')}, which is never right in GAP and raises F1"
+            )
         if twins := [other.name for other in result if _same_answers(other.answers, found)]:
             odd.append(f"the same answers as {twins[0]}")
         result.append(replace(entry, warnings=(*entry.warnings, *odd)))

@@ -11,7 +11,7 @@ import numpy as np
 from gapstack.data import Corpus
 from gapstack.display.render import Cell, Column, Section, Table, metric_column
 from gapstack.display.report import scores_table
-from gapstack.errors import GapstackError
+from gapstack.errors import GapstackError, counted
 from gapstack.evaluation import (
     Interval,
     Scores,
@@ -46,7 +46,7 @@ class PartScores:
     @property
     def heading(self) -> str:
         """Its name, rows and label set."""
-        return f"{self.name}: {self.corpus.name}, {len(self.corpus):,} rows, {self.corpus.label_set} labels"
+        return f"{self.name}: {self.corpus.name}, {counted(len(self.corpus), 'row')}, {self.corpus.label_set} labels"
 
     @property
     def warning(self) -> str:
@@ -192,7 +192,7 @@ def stack_table(stack: FileStack) -> Table:
     )
     if warning := few_pages_warning(rows.groups):
         caption += f" Warning: {warning}."
-    heading = f"{rows.name}, {len(rows)} rows, {rows.label_set} labels"
+    heading = f"{rows.name}, {counted(len(rows), 'row')}, {rows.label_set} labels"
     return scores_table({heading: scores}, caption=caption, metrics=metrics_in("compare"), name_title="file")
 
 

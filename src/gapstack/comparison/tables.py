@@ -13,6 +13,7 @@ from gapstack.comparison.flips import Flips
 from gapstack.data import Label
 from gapstack.display.render import Cell, Column, Section, Table, metric_column, point
 from gapstack.display.report import Report
+from gapstack.errors import counted
 from gapstack.evaluation import METRICS, Interval, metrics_in
 from gapstack.types import Floats
 
@@ -91,7 +92,8 @@ def scores_table(comparison: Comparison, *, intervals: bool = True) -> Table:
         *(f"[{number}] {text}." for number, text in enumerate(texts, 1)),
         *(f"{note[:1].upper()}{note[1:]}." for note in comparison.notes),
     ]
-    title = f"{rows.name}: {len(rows):,} rows of {len(set(rows.groups)):,} pages, {rows.label_set} labels"
+    pages = counted(len(set(rows.groups)), "page")
+    title = f"{rows.name}: {counted(len(rows), 'row')} of {pages}, {rows.label_set} labels"
     return _by_member(comparison, title, columns, caption=" ".join(notes))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gapstack.data import html
 from gapstack.data.cells import Columns, Row, whole_number
 from gapstack.data.example import GENDER_BY_FORM, Example, Label, Span
-from gapstack.errors import DataError, Place, located
+from gapstack.errors import DataError, Place, counted, located
 from gapstack.files import fingerprint
 
 if TYPE_CHECKING:
@@ -96,14 +96,16 @@ class Corpus(Sequence[Example]):
         )
 
     def __repr__(self) -> str:
-        return f"Corpus({self.name}, {len(self)} examples, {self.label_set} labels, {self.fingerprint})"
+        return f"Corpus({self.name}, {counted(len(self), 'example')}, {self.label_set} labels, {self.fingerprint})"
 
     def _repr_html_(self) -> str:
         """Counts of labels and genders, and the first rows."""
         labels = Counter("no label" if e.label is None else e.label.name for e in self)
         genders = Counter(GENDER_BY_FORM.get(e.pronoun_text.lower(), "of no known pronoun") for e in self)
         counts = [f"{n:,} {kind}" for of in (labels, genders) for kind, n in sorted(of.items())]
-        caption = f"{self.name}: {len(self):,} examples, {self.label_set} labels ({', '.join(counts)})"
+        caption = (
+            f"{self.name}: {counted(len(self), 'example')}, {self.label_set} labels ({', '.join(counts)})"
+        )
         rows = "".join(example.marked() for example in self.examples[:_SHOWN])
         more = f"<p>and {len(self) - _SHOWN:,} more</p>" if len(self) > _SHOWN else ""
         return f"<p><b>{html.escape(caption)}</b></p>{rows}{more}"

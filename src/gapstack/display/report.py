@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gapstack.display.render import WIDTH, Cell, Column, Section, Table, metric_column
-from gapstack.errors import printable
+from gapstack.errors import counted, printable
 from gapstack.evaluation import GapScores, Interval, Scores, metrics_in
 from gapstack.files import write_json, write_text
 
@@ -129,7 +129,7 @@ def gap_report(
     width: int = WIDTH,
 ) -> str:
     """Report of ``gap score``: the official scorecard, notes, and all scores next to constant baselines."""
-    heading = f"{printable(scores.data)}: {scores.n} rows, {scores.label_set} labels\n"
+    heading = f"{printable(scores.data)}: {counted(scores.n, 'row')}, {scores.label_set} labels\n"
     table = scores_table({"": [(name, scores)]}, degenerate={"": degenerate or {}}, name_title="predictions")
     remarks = [f"Note: {note}." for note in notes]
     if scores.double_true:

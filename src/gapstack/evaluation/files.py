@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from gapstack.data import Corpus
 from gapstack.data.gap_files import MISSING, SUBMISSION_COLUMNS, read_scorer_tsv, read_submission
-from gapstack.errors import DataError, ExtraError, Place, RemoteError
+from gapstack.errors import DataError, ExtraError, Place, RemoteError, counted
 from gapstack.evaluation.metrics import FLOOR, Predictions
 from gapstack.evaluation.scores import Scores, score_predictions
 from gapstack.files import open_bytes
@@ -130,10 +130,10 @@ def submit_check(path: Path, corpus: Corpus) -> list[SubmissionProblem]:
         notes.append(f"the rows are not in the order of {corpus.name}; Kaggle matches them by id")
     sums = probabilities.sum(axis=1)
     if off := int((np.abs(sums - 1) > SUM_TOLERANCE).sum()):
-        notes.append(f"{off:,} rows do not sum to 1; Kaggle divides each by its sum")
+        notes.append(f"{counted(off, 'row')} with a sum other than 1, by which Kaggle divides")
     if clipped := int((probabilities < FLOOR * sums[:, None]).any(axis=1).sum()):
         notes.append(
-            f"{clipped:,} rows give an answer no chance at all (below {FLOOR:g}); "
+            f"{counted(clipped, 'row')} with an answer that has no chance at all (below {FLOOR:g}); "
             f"where it is the right one, Kaggle counts a loss of {-np.log(FLOOR):.1f}"
         )
     return [SubmissionProblem(note, fatal=False) for note in notes]

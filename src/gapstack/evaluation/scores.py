@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gapstack.data import Corpus, Gender, Label, html
-from gapstack.errors import DataError
+from gapstack.errors import DataError, counted
 from gapstack.evaluation.metrics import METRICS, Predictions, f1_percent, f1_ratio, gold_decisions, outcomes
 from gapstack.evaluation.resampling import (
     REPLICATES,
@@ -145,7 +145,7 @@ class Scores:
         """Heading, and each metric that has a value, as printed, by its title."""
         values = {METRICS[name]: value for name, value in self.values.items() if value is not None}
         shown = {metric.title: f"{value:.{metric.decimals}f}" for metric, value in values.items()}
-        return f"{self.data}, {self.n:,} rows, {self.label_set} labels", shown
+        return f"{self.data}, {counted(self.n, 'row')}, {self.label_set} labels", shown
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""

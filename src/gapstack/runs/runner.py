@@ -24,7 +24,7 @@ from gapstack.data.gap_files import write_submission
 from gapstack.ensemble import create_stacker
 from gapstack.ensemble.nested import fit_nested
 from gapstack.ensemble.stack import CrossFit, FitStore, FitTask, FoldFit, cross_fit
-from gapstack.errors import DataError, ExtraError, MemberError, MismatchError
+from gapstack.errors import DataError, ExtraError, MemberError, MismatchError, counted
 from gapstack.files import atomic_folder, discard, fingerprint, sweep
 from gapstack.members import create
 from gapstack.members.store import Identity, changes, identity_of, key_of, of_rows, save, write_state
@@ -221,13 +221,13 @@ def _cross_fit(
         stale = [record["identity"] for fold in missing if (record := folder.job(label, fold))]
         if stale:
             names = " and ".join(changes(stale[0], identity))
-            folds = f"{len(stale)} fold{'s' if len(stale) > 1 else ''}"
+            folds = counted(len(stale), "fold")
             _log.info("%s changed: recomputing %s of %s", names, folds, label)
     for place in folder.root.glob("members/*/unfinished/*/*"):
         if place.name not in keys:  # of a training with other inputs, which was killed
             discard(place)
     if left:
-        _log.info("%d folds of %d members", left.total(), len(left))
+        _log.info("%s of %s", counted(left.total(), "fold"), counted(len(left), "member"))
 
     def finished(task: FitTask) -> None:
         for fold in task.folds:
