@@ -17,6 +17,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import sentencepiece
@@ -312,8 +313,10 @@ def trials(architecture: str) -> dict[str, str]:
         os.environ["GAPSTACK_CACHE"] = tempfile.mkdtemp(dir=place)
 
     before = os.environ.get("GAPSTACK_CACHE")
+    # in bfloat16 the last bit of a vector depends on the batch, and a head can amplify it beyond any strict tolerance
+    in_float32 = patch("gapstack.encoding.frozen.fastest_dtype", return_value=torch.float32)
     try:
-        with tempfile.TemporaryDirectory() as place:
+        with in_float32, tempfile.TemporaryDirectory() as place:
             folder = build(ARCHITECTURES[architecture], Path(place) / "encoder")
             outcomes = {}
             for name in MEMBERS_TRIED:
