@@ -1,7 +1,8 @@
 """What a run would train, and its rough cost, on this machine and on two GPUs.
 
 Operations: 6 x parameters x word pieces of training (4 x with adapters, whose encoder needs no gradients of its own
-weights), 2 x for a forward pass. Hours: operations, divided by a share of the device's published peak.
+weights), 2 x for a forward pass. Hours: operations, divided by a share of the device's published peak; on a GPU at
+least the time in which the processor can start the operations of each update.
 """
 
 from __future__ import annotations
@@ -35,14 +36,15 @@ from gapstack.runs.recipe import Recipe, corpora
 from gapstack.runs.results import finished
 from gapstack.training.devices import processes
 from gapstack.training.parameters import ENCODER
-from gapstack.training.plan import TrainingPlan, adapter_rank
+from gapstack.training.plan import adapter_rank
 
 CHARACTERS_PER_PIECE, SPECIAL_PIECES = 4.5, 2
 """Of GAP in BERT's uncased vocabulary."""
 GPUS = {"H100": 989e12, "RTX 4090": 165e12}
 """Peak operations per second in bfloat16 without sparsity, as NVIDIA publishes them (H100 SXM)."""
-UTILISATION = 0.15
-"""Share of the peak that a GPU is assumed to reach with batches of a few thousand pieces; not measured."""
+UTILISATION = 0.3
+"""Share of the peak in forward passes and in large batches; measured on an H100 (docs/lab/scale.md)."""
+_LAUNCH_SECONDS = 3.8e-3  # of one layer in one update, forward and backward; likewise
 CORE_SPEED = {torch.bfloat16: 1e11, torch.float32: 2.5e10}
 """Operations per second that each core of a CPU is assumed to reach, by its fastest type."""
 _CHARACTERS = 427  # of a row of GAP development
@@ -58,8 +60,8 @@ _INDEPENDENT = ("parser", "clusters", "teacher", "extra", "blocks")
 class MemberPlan:
     """A member's encoder and its parameters (None if unknown), models, cost, and bytes of a fit and on the disk.
 
-    ``seconds`` are those on this machine, of which ``other`` are spent outside the encoder's ``operations``. Of a
-    language model, the requests, their tokens, and the price of these.
+    ``seconds`` are those on this machine, of which ``other`` are spent outside the encoder's ``operations``; on a GPU
+    these take at least ``launching`` seconds. Of a language model, the requests, their tokens, and the price of these.
     """
 
     label: str
@@ -67,6 +69,7 @@ class MemberPlan:
     encoder: str | None = None
     parameters: int | None = None
     operations: float = 0.0
+    launching: float = 0.0
     other: float = 0.0
     seconds: float = 0.0
     memory: float = 0.0
@@ -77,7 +80,7 @@ class MemberPlan:
 
     def hours_on(self, gpu: str) -> float:
         """Hours on one of :data:`GPUS`."""
-        return (self.operations / (GPUS[gpu] * UTILISATION) + self.other) / 3600
+        return (max(self.operations / (GPUS[gpu] * UTILISATION), self.launching) + self.other) / 3600
 
     def cells(self) -> dict[str, Cell]:
         """Cells of the table of :class:`RunPlan`."""
@@ -109,7 +112,17 @@ class RunPlan:
     @property
     def total(self) -> MemberPlan:
         """All members in one process: sums, and the most memory that one of them needs."""
-        added = ("models", "operations", "other", "seconds", "disk", "requests", "tokens", "price")
+        added = (
+            "models",
+            "operations",
+            "launching",
+            "other",
+            "seconds",
+            "disk",
+            "requests",
+            "tokens",
+            "price",
+        )
         sums = {key: sum(getattr(member, key) for member in self.members) for key in added}
         return MemberPlan("all members", memory=max(member.memory for member in self.members), **sums)
 
@@ -129,7 +142,8 @@ class RunPlan:
             f"Trained on {trained}: {count:,} rows, {recipe.labels} labels, {recipe.folds} folds by page, seed "
             f"{recipe.seed}; held out {held}: {held_count:,} rows; stack: {stackers}. Hours here are those of an "
             f"earlier run of this name if there is one, otherwise for {self.device}; those of {' and '.join(GPUS)} "
-            f"are for {UTILISATION:.0%} of their published bfloat16 peak. 6 operations for each parameter and word "
+            f"are for {UTILISATION:.0%} of their published bfloat16 peak, and at least "
+            f"{1000 * _LAUNCH_SECONDS:.1f} ms for a layer in an update. 6 operations for each parameter and word "
             "piece of training (4 with adapters), 2 of prediction. Parses and the stack are not included. A frozen "
             "encoder runs once over all rows, however many members read it; the first counts it. An update of a head "
             f"counts {1000 * _UPDATE_SECONDS:.0f} ms here, in all epochs: early stopping takes fewer. "
@@ -166,7 +180,8 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
         plan = _plan(part.label, member, recipe.folds, (rows[0][1], rows[1][1]), pieces, read)
         if isinstance(member, Prompted):
             _ask(plan, member, recipe.folds, (rows[0][1], rows[1][1]), characters)
-        plan.seconds = plan.operations / speed + plan.other
+        launching = plan.launching if processes().device.type == "cuda" else 0.0
+        plan.seconds = max(plan.operations / speed, launching) + plan.other
         if jobs := measured.get(part.label):
             plan.seconds = float(np.mean([job["seconds"] for job in jobs]) * recipe.folds)
         plans.append(plan)
@@ -192,15 +207,18 @@ def _plan(
     plan.parameters = sum(size.parameters for size in known)
     plan.memory = _LOADED * plan.parameters
     train, test = rows
-    size, tuned = known[0], _trained_rows(member, folds, train) if isinstance(member, FineTuned) else 0
+    size, phases = known[0], _phases(member, folds, train) if isinstance(member, FineTuned) else []
     updates = _head_updates(member, train * (folds - 1) // folds)
     plan.other = plan.models * updates * _UPDATE_SECONDS
-    if tuned and isinstance(member, FineTuned):
+    if phases and isinstance(member, FineTuned):
         copies = 1 + getattr(member, "answer_forms", 0)
         has_adapters = adapter_rank(size.parameters, member.lora) > 0
         weights = size.parameters * (_HALF if has_adapters else _TRAINED)
-        passes = (4 if has_adapters else 6) * tuned + 2 * copies * (train + folds * test)
+        passes = (4 if has_adapters else 6) * sum(rows for rows, _ in phases) + 2 * copies * (
+            train + folds * test
+        )
         plan.operations = size.per_piece * pieces * passes
+        plan.launching = size.layers * _LAUNCH_SECONDS * sum(rows / batch for rows, batch in phases)
         plan.memory = weights + _activations(member, size, pieces)
         plan.disk = 0.0 if has_adapters else (folds * _STORED + _SAVED) * _learned(member, size)
     else:
@@ -236,15 +254,15 @@ def _learned(member: FineTuned, size: EncoderSize) -> float:
     return layers + (size.parameters - size.per_piece if 0 in tuned else 0)
 
 
-def _trained_rows(member: FineTuned, folds: int, train: int) -> int:
-    """Rows that pass through the encoder in training, in all epochs and folds, of all phases that train it."""
-
-    def epochs(plans: Sequence[TrainingPlan]) -> int:
-        return sum(plan.epochs for plan in plans if ENCODER not in plan.frozen)
-
-    taught = _taught_rows(member)
-    once = taught * epochs(member.first_plans()) if taught else 0
-    return (1 + getattr(member, "forms", 0)) * ((folds - 1) * train * epochs(member.plans()) + once)
+def _phases(member: FineTuned, folds: int, train: int) -> list[tuple[int, int]]:
+    """Phases that train the encoder: rows that pass through it, in all epochs and folds, and their batch size."""
+    forms = 1 + getattr(member, "forms", 0)
+    phases = [(plan, (folds - 1) * train) for plan in member.plans()]
+    if taught := _taught_rows(member):
+        phases += [(plan, taught) for plan in member.first_plans()]
+    return [
+        (forms * rows * plan.epochs, plan.batch_size) for plan, rows in phases if ENCODER not in plan.frozen
+    ]
 
 
 def _activations(member: FineTuned, size: EncoderSize, pieces: float) -> float:

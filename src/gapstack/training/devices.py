@@ -49,6 +49,9 @@ def processes() -> PartialState:
     if state.backend == "gloo":
         # a thread of Gloo that frees a tensor while Python shuts down aborts the process (pytorch/pytorch#179291)
         atexit.register(time.sleep, 0.2)
+    if state.device.type == "cuda":
+        # cuDNN's attention builds a plan for every new shape, which takes longer than the pass itself
+        torch.backends.cuda.enable_cudnn_sdp(False)
     return state
 
 
