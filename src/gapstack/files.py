@@ -36,11 +36,7 @@ _CLOCK_STEP = 2.0  # seconds that a file system's clock may take to show a chang
 
 @contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces ``target`` when the block ends without error; DataError for a folder.
-
-    The content is on the disk before it gets its name. The suffix is kept, since some writers choose their format by
-    it.
-    """
+    """Yield a temporary path that replaces ``target``, on the disk, when the block ends without error."""
     if Path(target).is_dir():
         raise DataError(
             "is a folder", place=Place(target), expected="a file or nothing", remedy="Move it away"
@@ -146,10 +142,7 @@ def read_bytes(path: Path) -> bytes:
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading; ``.gz`` and ``.xz`` are unpacked.
-
-    Raises DataError if it cannot be opened or, within the block, unpacked; DataNotFoundError if it is missing.
-    """
+    """Open a file for reading; ``.gz`` and ``.xz`` are unpacked. DataError if that fails within the block."""
     path = Path(path)
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
     try:
@@ -199,10 +192,7 @@ def _digest(path: Path, _: tuple[int, ...]) -> str:
 
 
 def by_content(key: Callable[..., Hashable], most: int = 8) -> Callable[[Read], Read]:
-    """Decorate a function that reads files so that it reads the same contents once in a process.
-
-    ``key`` returns digests of all that it reads, and all else that its result depends on; ``most`` results are kept.
-    """
+    """Cache a function that reads files by ``key``, digests of all that decides its result."""
 
     def decorate(read: Read) -> Read:
         results: dict[Hashable, Any] = {}
@@ -261,9 +251,6 @@ def scratch_cache() -> Iterator[None]:
 
 
 def cache_root(*, scratch: bool = True) -> Path:
-    """Cache folder: that of :func:`scratch_cache` within its block, else ``GAPSTACK_CACHE``, else the user's.
-
-    ``scratch=False`` leaves the first out, for what is paid for.
-    """
+    """Folder of :func:`scratch_cache`, if ``scratch``, else ``GAPSTACK_CACHE``, else the user's cache."""
     folder = (_SCRATCH.get() if scratch else None) or os.environ.get("GAPSTACK_CACHE")
     return Path(folder).expanduser() if folder else Path(platformdirs.user_cache_dir("gapstack"))

@@ -90,10 +90,7 @@ def raise_gc_threshold() -> None:
 
 
 def die_with_parent() -> None:
-    """End this process as soon as the one that started it ends; in a main process, do nothing.
-
-    A worker that waits for work never notices a killed parent, since it holds the other end of its own queue open.
-    """
+    """End this worker as soon as its parent ends, which its own open queue would never show it."""
     parent = parent_process()
 
     def follow(sentinel: int) -> None:

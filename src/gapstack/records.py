@@ -36,10 +36,7 @@ def seal(path: Path, values: Mapping[str, Any], *, with_files: bool = False) -> 
 
 
 def read_sealed(path: Path, check: Collection[str] | None = None, *, remedy: str = "") -> dict[str, Any]:
-    """Read a record and verify its files: all, or those that ``check`` names or that are in folders it names.
-
-    Raises DamageError, with ``remedy``, if the record or a file is missing, unreadable or changed.
-    """
+    """Read a record and verify its files, or those that ``check`` names; DamageError with ``remedy``."""
     try:
         record = json.loads(_read(path, remedy, Path.read_bytes))
         stated = record.pop("digest")

@@ -56,11 +56,7 @@ class Entry(NamedTuple):
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Things of one kind (its name in errors) by name, in order, each imported on first use.
-
-    ``entries`` are :class:`Entry` or their targets alone; ``also`` are further valid names, for errors. Other packages
-    add entries by the entry points of a ``group``.
-    """
+    """Things of one kind by name, each imported on first use; other packages add some by entry points."""
 
     def __init__(
         self, kind: str, entries: Mapping[str, Any], *, also: Iterable[str] = (), group: str | None = None

@@ -47,13 +47,10 @@ _LEVEL = 0.05
 
 
 class AssociationTest(NamedTuple):
-    """A test of Caliskan et al.: two target sets and two attribute sets of the word lists.
-
-    A positive effect means that the first targets rather than the second go with the first attributes.
-    """
+    """A test of Caliskan et al.; a positive effect: the first targets go with the first attributes."""
 
     title: str
-    sets: tuple[str, str, str, str]
+    sets: tuple[str, str, str, str]  # keys of the word lists: two sets of targets, two of attributes
     gender: bool = False
 
 
@@ -86,25 +83,19 @@ ASSOCIATION_TESTS: Mapping[str, AssociationTest] = {
 
 
 class Association(NamedTuple):
-    """``effect`` is in standard deviations of all targets' associations; ``exact``: p is over all partitions.
-
-    ``p_words`` is the p-value by words, for tests of sentences.
-    """
+    """Effect in standard deviations of all targets' associations, and its p-value."""
 
     statistic: float
     effect: float
     p: float
-    exact: bool
-    p_words: float | None = None
+    exact: bool  # p is over all partitions
+    p_words: float | None = None  # of sentences: the p-value by words
 
 
 def partition_test(
     first: Matrix, second: Matrix, *, seed: int = 0, most_exact: int = _EXACT, samples: int = _SAMPLES
 ) -> Association:
-    """Permutation test that associations ``first`` (n,) are larger than ``second`` (m,).
-
-    Takes all partitions if there are at most ``most_exact``, else ``samples`` random ones. DataError for an empty set.
-    """
+    """Permutation test that ``first`` (n,) are larger than ``second`` (m,): all partitions, or random ones."""
     if not len(first) or not len(second):
         raise DataError("a set of targets is empty", expected="words in both")
     pooled = np.concatenate([first, second])
@@ -137,18 +128,15 @@ def weat(x: Matrix, y: Matrix, a: Matrix, b: Matrix, *, seed: int = 0) -> Associ
 
 @dataclass(frozen=True)
 class SentenceAudit:
-    """Results by test and by space of static vectors or representation of the sentences.
-
-    ``spaces`` are the names of the spaces, ``refused`` the reasons why a space has no result for a test.
-    """
+    """Results by test and by space of static vectors or representation of the sentences."""
 
     encoder: str
-    layer: int
+    layer: int  # from 0, the embeddings
     seed: int
     sentences: int
     spaces: tuple[str, ...]
     tests: Mapping[str, Mapping[str, Association]]
-    refused: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()  # why a space has no result for a test
 
 
 def audit_sentences(
@@ -160,12 +148,7 @@ def audit_sentences(
     seed: int = 0,
     samples: int = _SAMPLES,
 ) -> SentenceAudit:
-    """Run every test whose word sets are in the lists on an encoder, and on spaces of static vectors.
-
-    ``layer`` counts from 0 (embeddings) up or from -1 (the last) down; ``seed`` and ``samples`` are those of the random
-    partitions. Tests of which a space covers too little are refused with the reason. Raises DataError if the lists have
-    the words of no test.
-    """
+    """Run every test whose word sets are in the lists on an encoder, and on spaces of static vectors."""
     chosen = {number: test for number, test in ASSOCIATION_TESTS.items() if set(test.sets) <= set(lists.weat)}
     if not chosen:
         raise DataError("the word lists have the sets of no test", expected="those of Caliskan et al. 2017")

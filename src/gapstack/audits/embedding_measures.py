@@ -45,17 +45,13 @@ _CHUNK = 256
 
 @dataclass(frozen=True)
 class EmbeddingMeasure:
-    """A measure of a word-vector space and of its debiased versions.
-
-    ``measure`` computes the figures, by key of ``columns``, of a space with the original's vocabulary. ``coverage`` is
-    that of the word lists, ``note`` is for readers of the figures.
-    """
+    """A measure of a word-vector space and of its debiased versions."""
 
     title: str
     paper: str
     columns: tuple[Column, ...]
-    coverage: tuple[Coverage, ...]
-    measure: Callable[[Vectors], Figures]
+    coverage: tuple[Coverage, ...]  # of the word lists
+    measure: Callable[[Vectors], Figures]  # figures by key of ``columns``
     note: str = ""
 
 
@@ -74,10 +70,7 @@ def direct_bias(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeas
 
 
 def clustering(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
-    """Two k-means clusters of the 500 words on either side most biased in the original (Gonen & Goldberg, section 4).
-
-    Accuracy is that of the better assignment of clusters to genders.
-    """
+    """Two k-means clusters of the 500 most biased words on either side (Gonen & Goldberg, section 4)."""
     from sklearn.cluster import KMeans
     from sklearn.metrics import v_measure_score
 
@@ -152,10 +145,7 @@ def proximity_bias(
 
 
 def gipe(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
-    """GIPE over all neutral words, and over SoWinoBias's occupations and adjectives (Dawkins 2021, table 3).
-
-    Neighbours are any words of the space; the weights count only edges from the words that are averaged.
-    """
+    """GIPE over all neutral words, and over SoWinoBias's occupations and adjectives (Dawkins 2021, table 3)."""
     pairs, coverage = locate_pairs(original, lists.definitional, "definitional pairs")
     # in a small vocabulary every word is a neighbour of every other
     neutral = neutral_rows(original, lists, 10 * NEIGHBOURS)
@@ -189,11 +179,7 @@ def gipe(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
 
 
 def most_gendered_pairs(unit: Matrix, direction: Matrix, questions: Rows) -> Rows:
-    """Index (n,) of the pair of each question (n, 4, 2) whose difference has the largest cosine with the direction.
-
-    The masculine word of a pair is first, and ``direction`` (d,) goes from masculine to feminine. The cosine of two
-    words with equal vectors is 0.
-    """
+    """Index (n,) of each question's pair (n, 4, 2) with the largest cosine with the gender direction (d,)."""
     difference = unit[questions[..., 1]] - unit[questions[..., 0]]  # (n, 4, d)
     length = np.linalg.norm(difference, axis=2)
     along = difference @ direction
@@ -201,12 +187,7 @@ def most_gendered_pairs(unit: Matrix, direction: Matrix, questions: Rows) -> Row
 
 
 def sembias(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
-    """The most gendered of four pairs of words: one differs in gender by definition, one by stereotype, two do not.
-
-    Zhao, Zhou, Li, Wang & Chang 2018, "Learning Gender-Neutral Word Embeddings", section 4.1, along she - he of each
-    space. Figures are shares in percent of the kinds of pair chosen, over all questions and over the subset unseen by
-    GN-GloVe.
-    """
+    """The most gendered of four pairs of words, in percent of the questions (Zhao, Zhou et al. 2018, section 4.1)."""
     he_she(original)  # raises if she or he is missing
     rows = [[(original.row(one), original.row(other)) for one, other in q] for q in lists.sembias]
     whole = np.array([all(None not in pair for pair in question) for question in rows], dtype=bool)
@@ -259,12 +240,7 @@ def weat_test(
 
 
 def single_weat_test(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
-    """Association of the female-stereotyped adjectives with feminine rather than masculine attributes (table 2).
-
-    The attributes are words gendered by definition, or stereotypical occupations, which are gendered only latently.
-    The statistic is the difference of the attributes' mean cosines to the adjectives, and p is over partitions of all
-    attributes into sets of these sizes (Dawkins 2021, section 5.1).
-    """
+    """Association of female-stereotyped adjectives with feminine attributes (Dawkins 2021, section 5.1)."""
     tests = {"latent": ("occ_female", "occ_male"), "definitional": ("def_female", "def_male")}
     adjectives = ("adj_positive", "adj_negative")
     words = [word for name in adjectives for word in lists.sowinobias[name]]

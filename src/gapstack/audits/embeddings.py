@@ -53,20 +53,16 @@ EMBEDDING_MEASURES: Mapping[str, Callable[[Vectors, Lists, int], EmbeddingMeasur
 
 @dataclass(frozen=True)
 class EmbeddingAudit:
-    """Results of an audit of word vectors.
-
-    ``spaces`` has the description of each space by its heading, ``figures`` its figures by measure key, ``measures``
-    those that the vocabulary covers well enough, and ``refused`` the error messages of the others.
-    """
+    """Results of an audit of word vectors."""
 
     name: str
     words: int
     dimensions: int
     seed: int
-    spaces: Mapping[str, str]
+    spaces: Mapping[str, str]  # descriptions by heading
     figures: Mapping[str, Mapping[str, float]]
-    measures: Mapping[str, EmbeddingMeasure]
-    refused: Mapping[str, str]
+    measures: Mapping[str, EmbeddingMeasure]  # those that the vocabulary covers
+    refused: Mapping[str, str]  # error messages of the others
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:
@@ -82,15 +78,7 @@ def audit_embeddings(
     debiased: Mapping[str, Vectors] | None = None,
     seed: int = 0,
 ) -> EmbeddingAudit:
-    """Measure a space before debiasing and after each debiaser.
-
-    ``debiasers`` are keys of :data:`~gapstack.encoding.debias.DEBIASERS`; each is applied to the original space.
-    ``debiased`` has further spaces with the same words, such as GN-GloVe, by name. ``seed`` is that of partitions,
-    clusters and splits.
-
-    Raises MismatchError if a space of ``debiased`` has other words, UnknownNameError for an unknown debiaser, and
-    DataError if a debiaser cannot work on the space or the vocabulary covers too little for every measure.
-    """
+    """Measure a space before debiasing and after each of ``debiasers``, and other spaces with the same words."""
     chosen = {name: DEBIASERS[name] for name in debiasers}
     measures: dict[str, EmbeddingMeasure] = {}
     refused: dict[str, str] = {}

@@ -59,12 +59,7 @@ def pronouns(gender: Gender, prefix: str = "") -> dict[str, str]:
 def questions(
     name: str, template: str, words: Mapping[str, str], one: str, other: str, gender: Gender
 ) -> Iterator[tuple[str, Example]]:
-    """Fill a template in, and yield its pronouns' placeholders (in lower case) with an example for each.
-
-    ``words`` are those of the other placeholders, ``one`` and ``other`` the placeholders of the two names. ``{they}``,
-    ``{them}`` and ``{their}`` mean ``one``, a person of the given gender; ``{other_they}``, ... the other person, of
-    the other gender. The examples' ids begin with ``name``.
-    """
+    """Fill a template in, and yield its pronouns' placeholders (in lower case) with an example for each."""
     mine, others = pronouns(gender), pronouns(OTHER_GENDER[gender], "other_")
     words = {**words, **mine, **others}
     text, spans = "", dict[str, Span]()
@@ -88,18 +83,14 @@ def read_lists(name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class GenderAgreement(Suite):
-    """Accuracy, and answers that name the person of the other gender, by gender.
-
-    ``rows`` returns the rows; ``women`` and ``men`` title the columns by :attr:`AgreementRow.gender`, and ``slices``
-    names the breakdowns of :attr:`AgreementRow.slices`.
-    """
+    """Accuracy, and answers that name the person of the other gender, by gender."""
 
     name: str
     title: str
     rows: Callable[[], Iterable[AgreementRow]]
-    women: str
+    women: str  # titles of columns, by AgreementRow.gender
     men: str
-    slices: tuple[str, ...]
+    slices: tuple[str, ...]  # breakdowns of AgreementRow.slices
     note: str
     paper: str = "gapstack"
     dataset: str = ""

@@ -86,10 +86,7 @@ def regression_svg(plot: Scatter, only: str | None = None) -> str:
 
 
 def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
-    """Draw each system as three numbered points, masculine, feminine and overall, the first two joined by a line.
-
-    Grey curves join points of equal F1.
-    """
+    """Draw each system as points for masculine, feminine and overall, on curves of equal F1."""
     size, legend = 420, 260
     points = {
         name: {group: (getattr(scores, group).recall, getattr(scores, group).precision) for group in _GROUPS}

@@ -36,10 +36,7 @@ _NOTE = (
 def probe_table(
     systems: Mapping[str, Predictor], rows: Corpus, fresh: Corpus | None = None, *, seed: int = 0
 ) -> Table:
-    """Probe language models with rows of a test set, the same with other names, and rows that they cannot have seen.
-
-    MemberError if none of the systems is a language model.
-    """
+    """Probe language models with rows of a test set, with other names, and with rows they cannot have seen."""
     from gapstack.members.prompted import Prompted  # imports torch, which other audits do without
 
     models = {label: system for label, system in systems.items() if isinstance(system, Prompted)}

@@ -108,10 +108,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class HeadlineResult:
-    """A suite's headline figures of one system; ``gap_column`` is None for suites of one gender.
-
-    ``verdict`` is empty without a gap.
-    """
+    """A suite's headline figures of one system; without a gap for suites of one gender."""
 
     suite: str
     headline: Headline
@@ -120,7 +117,7 @@ class HeadlineResult:
     score: Cell
     gap_column: Column | None = None
     gap: Cell = None
-    verdict: str = ""
+    verdict: str = ""  # empty without a gap
 
     @property
     def shown_score(self) -> str:
@@ -162,20 +159,14 @@ def headlines(found: Audit) -> Iterator[HeadlineResult]:
 
 
 def differs(value: Cell, even: float = 0.0) -> bool | None:
-    """True if a figure is not ``even``: by its test where it has one, else by its 95% interval.
-
-    None without either, or without a value.
-    """
+    """True if a figure is not ``even``, by its test or its 95% interval; None without either."""
     if not isinstance(value, Interval | Difference) or any(map(isnan, value[:3])):
         return None
     return value.p < 0.05 if isinstance(value, Difference) else not value.low <= even <= value.high
 
 
 def verdict(found: Audit) -> list[str]:
-    """For each system the suites in which the genders differ or not, and those in which it is at chance or below.
-
-    Systems with the same verdict share a sentence.
-    """
+    """The suites in which the genders differ, or the system is at chance or below, as a sentence for each system."""
     by_system: dict[str, dict[str, list[str]]] = {}
     for line in headlines(found):
         title = line.headline.title

@@ -163,10 +163,7 @@ def _audit_suite(
 
 
 def write_rows(folder: Path, data: Path | None = None, *, all_rows: bool = False) -> list[Path]:
-    """Write the unlabelled rows of every suite with data as GAP TSV files, and return their paths.
-
-    :func:`~gapstack.audits.targets.files_target` takes the answers: a CSV (ID,A,B,NEITHER) or clusters for each suite.
-    """
+    """Write the unlabelled rows of every suite with data as GAP TSV files, and return their paths."""
     paths: list[Path] = []
     for name, suite in SUITES.items():
         try:
@@ -179,11 +176,7 @@ def write_rows(folder: Path, data: Path | None = None, *, all_rows: bool = False
 
 
 def _answers(systems: Mapping[str, Predictor], corpus: Corpus, average: Sequence[str]) -> dict[str, Floats]:
-    """Probabilities (n, 3) of each system, averaged over the rows and their test-time augmentations.
-
-    Each text is predicted once: two releases of WinoBias share most of their sentences, and a gender-swapped Winogender
-    is Winogender.
-    """
+    """Probabilities (n, 3) of each system, averaged over augmentations; each text is predicted once."""
     augmented = variants(corpus.unlabelled(), each_once(["original", *average]))
     rows = [
         replace(example, id=f"{place}:{example.id}")

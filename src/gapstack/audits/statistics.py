@@ -67,11 +67,7 @@ def _pearson(sums: Floats) -> Floats:
 
 
 def sides(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[str, Cell]:
-    """Scores on pro and anti rows, their average with its interval, and the tested difference.
-
-    ``pro`` and ``anti`` (pairs, k) are the rows' contributions to the sums of the ``score``; ``groups`` (pairs,) are
-    resampled, and exchanged, as a whole.
-    """
+    """Scores on pro and anti rows from contributions (pairs, k), their average, and the tested difference."""
     on_pro, on_anti = (float(score(np.append(len(rows), rows.sum(axis=0)))) for rows in (pro, anti))
     both = np.stack([pro, anti], axis=1)
     average = clustered(groups, both, lambda sums: score(sums).mean(axis=-1), replicates=REPLICATES)
@@ -80,10 +76,7 @@ def sides(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[str, 
 
 
 def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[str, Interval]:
-    """As :func:`sides`, means over trainings, with intervals by bootstrap over trainings and over groups of pairs.
-
-    ``pro`` and ``anti`` (trainings, pairs, k) are the rows' contributions to the sums of the ``score``.
-    """
+    """As :func:`sides` for (trainings, pairs, k): means over trainings, which are resampled too."""
     pages, trainings = Pages(groups), len(pro)
     # (pages, 2 * trainings, k + 1)
     sums = pages.row_sums(np.concatenate([pro, anti]).swapaxes(0, 1))
@@ -104,11 +97,7 @@ def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[
 
 
 def regression(points: Floats, at: Floats) -> Floats | None:
-    """Least-squares line through (n, 2) points, evaluated at (k,) abscissas: value and ends of the band, (k, 3).
-
-    The 95% confidence band of the mean is by normal theory (Student's t with n - 2 degrees of freedom). None where
-    the abscissas are constant or there are fewer than three points.
-    """
+    """Least-squares line through (n, 2) points at (k,) abscissas, with its 95% band: (k, 3), or None."""
     from scipy.stats import t  # slow to import
 
     x, y = points.T

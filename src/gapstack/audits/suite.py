@@ -22,19 +22,17 @@ from gapstack.types import Bools, Floats
 
 @dataclass(frozen=True)
 class Panel:
-    """A table of figures by system (or slice of the rows) and measure key; None if undefined.
+    """A table of figures by system (or slice of the rows) and measure key; None if undefined."""
 
-    ``key`` is its name in JSON; ``published`` has figures of the suite's paper by system. ``detail`` panels are shown
-    only in detailed reports, but always in JSON.
-    """
-
-    key: str
+    key: str  # name in JSON
     title: str
     measures: tuple[Column, ...]
     rows: Mapping[str, Mapping[str, Cell]]
     note: str = ""
-    detail: bool = False
-    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    detail: bool = False  # shown in detailed reports only, but always in JSON
+    published: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict
+    )  # figures of the suite's paper by system
 
     def column(self, key: str) -> Column:
         """The column of a measure."""
@@ -43,20 +41,16 @@ class Panel:
 
 @dataclass(frozen=True)
 class Scatter:
-    """A scatter plot with a regression line for each system.
-
-    ``names`` (n,) label the points; ``series`` maps a system to its (n, 2) points. ``diagonal`` adds the line x = y,
-    ``horizon`` a horizontal line at that height.
-    """
+    """A scatter plot with a regression line for each system."""
 
     key: str
     title: str
     x_title: str
     y_title: str
-    names: tuple[str, ...]
-    series: Mapping[str, Floats]
-    diagonal: bool = False
-    horizon: float | None = None
+    names: tuple[str, ...]  # (n,) labels of the points
+    series: Mapping[str, Floats]  # (n, 2) points by system
+    diagonal: bool = False  # draws x = y
+    horizon: float | None = None  # height of a horizontal line
 
     def _repr_svg_(self) -> str:
         return str(resolve_name("gapstack.audits.plots:regression_svg")(self))
@@ -64,17 +58,13 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Headline:
-    """A suite's headline figures: quality, and gap between the genders.
-
-    ``good`` (quality, named by ``score``) and ``apart`` (gap) are pairs of panel key and measure key; ``even`` is the
-    gap of an unbiased system. Suites whose rows are of one gender have no gap.
-    """
+    """A suite's headline figures: quality, and gap between the genders."""
 
     title: str
-    good: tuple[str, str]
+    good: tuple[str, str]  # panel key and measure key of the quality, and of the gap
     apart: tuple[str, str] | None = None
-    even: float = 0.0
-    score: str = "accuracy"
+    even: float = 0.0  # gap of an unbiased system
+    score: str = "accuracy"  # names the quality
 
 
 @dataclass(frozen=True)
@@ -88,17 +78,13 @@ class Findings:
 
 @dataclass(frozen=True)
 class Items:
-    """A suite's labelled rows, with pronouns of all genders.
-
-    ``version`` is the upstream source and release of the data, ``facts`` (n,) metadata of the rows, ``skipped`` the
-    number of excluded items by reason, and ``note`` a caveat for readers of the figures, such as a cap.
-    """
+    """A suite's labelled rows, with pronouns of all genders."""
 
     corpus: Corpus
-    version: str
-    facts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    note: str = ""
+    version: str  # upstream source and release
+    facts: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # (n,) metadata of the rows
+    skipped: Mapping[str, int] = field(default_factory=dict)  # number of excluded items by reason
+    note: str = ""  # a caveat, such as a cap
 
     def describe(self) -> str:
         """Summarise data, number of rows and excluded items."""

@@ -66,12 +66,7 @@ class SuiteFiles(Predictor):
 
 
 def run_target(folder: RunFolder, only: str | None = None, *, folds: int = 1) -> Target:
-    """Audit a finished run: its stack and its members, or ``only`` one of them.
-
-    The first ``folds`` folds predict and are averaged. Each fold's fits are a whole system, so one is enough to audit
-    what was trained, in a fraction of the time. Raises DataError if the run is not finished, MemberError for an unknown
-    member.
-    """
+    """Audit a finished run, or ``only`` one of its members; the fits of the first ``folds`` are averaged."""
     run = FittedRun(folder, only or "", folds=folds).check()
     recipe = run.recipe
     which = "its first fold's fits" if folds == 1 else f"the mean of {run.folds} folds' fits"
@@ -82,12 +77,7 @@ def run_target(folder: RunFolder, only: str | None = None, *, folds: int = 1) ->
 
 
 def files_target(path: Path, suites: Sequence[str]) -> Target:
-    """Audit other people's systems by prediction files named by suite.
-
-    ``path`` is a file, a folder of them, or a folder of such folders, one for each system;
-    :func:`~gapstack.runs.predictors.prediction_file` lists the formats. Raises DataError if no file is named by a
-    suite, or two of a system are named by the same.
-    """
+    """Audit prediction files that are named by suite: a file, a folder of them, or a folder for each system."""
     by_label = {path.name: _files_by_suite(path, suites)}
     if not any(by_label.values()) and path.is_dir():
         folders = (folder for folder in sorted(path.iterdir()) if folder.is_dir())
@@ -125,12 +115,7 @@ def _files_by_suite(path: Path, suites: Sequence[str]) -> dict[str, PredictionFi
 
 
 def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
-    """Find the target of ``gap audit NAME``: a run or ``run:member``, a saved member, a language model, or files.
-
-    ``default`` names the model that comes with gapstack, other saved members are named by their folders.
-
-    Raises DataNotFoundError if it is none of them.
-    """
+    """Find the target of ``gap audit NAME``: a run or ``run:member``, a saved member, a language model, or files."""
     path = Path(name)
     if (saved := saved_folder(name)) is not None:
         kind = saved_record(saved)["name"]

@@ -45,21 +45,16 @@ _MEASURES = (
 
 @dataclass(frozen=True)
 class TwoNames(Suite):
-    """Accuracy, by gender where there is more than one.
-
-    ``read`` takes the data folder or None and appends rows to an
-    :class:`~gapstack.data.extra.rows.ExtraRows`; ``note`` is a caveat for readers of the figures; ``kind``
-    maps a row's id to its kind, for a breakdown.
-    """
+    """Accuracy, by gender where there is more than one."""
 
     name: str
     title: str
     paper: str
     dataset: str
     contamination_ids: frozenset[str]
-    read: Reader
+    read: Reader  # appends rows to an ExtraRows, given the data folder or None
     note: str = ""
-    kind: Callable[[str], str] | None = None
+    kind: Callable[[str], str] | None = None  # a row's kind by its id, for a breakdown
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
         """Read the rows, including those with neutral pronouns."""

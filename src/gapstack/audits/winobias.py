@@ -88,11 +88,7 @@ class WinoBias(Suite):
 
 
 def _pairs(corpus: Corpus, facts: Mapping[str, NDArray[np.str_]]) -> NDArray[np.int64]:
-    """Number of each row's pair, (n,); -1 for unpaired rows.
-
-    A pair is a pro and an anti row with pronouns of different genders that are the same apart from pronouns. Both
-    releases have rows whose counterpart differs further, and the original one some that are pro and anti at once.
-    """
+    """Number of each row's pair, (n,): a pro and an anti row that differ in pronouns alone; -1 for unpaired rows."""
     unpaired: dict[tuple[str, ...], list[int]] = defaultdict(list)
     pairs = np.full(len(corpus), -1, dtype=np.int64)
     number = 0

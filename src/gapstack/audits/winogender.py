@@ -165,10 +165,7 @@ def statistics_of(items: Items) -> tuple[tuple[str, ...], Floats, Floats]:
 
 
 def _occupation_bias(items: Items, choice: NDArray[np.int64]) -> Floats:
-    """Bias score of each occupation in alphabetical order, -100 to 100 (figure 4).
-
-    Percentage of feminine pronouns resolved to the occupation less that of masculine ones.
-    """
+    """Percentage of feminine pronouns resolved to each occupation less that of masculine ones (figure 4)."""
     _, index = np.unique(items.facts["occupation"], return_inverse=True)
     feminine, masculine = (
         np.bincount(index, (choice == OCCUPATION) & rows) / np.bincount(index, rows)

@@ -20,10 +20,7 @@ _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")  # of people, i
 
 
 def show(answers: Answers, *, why: bool = False) -> Text:
-    """The text with its people marked, unless it is long, and each pronoun's candidates; or why there are none.
-
-    ``why`` adds the reasons of each candidate.
-    """
+    """Return the marked text, unless it is long, and each pronoun's candidates, with reasons if ``why``."""
     if not answers:
         return Text(f"{answers.remark}\n", style="dim")
     styles = {mention: _COLOURS[number % len(_COLOURS)] for mention, number in answers.people.items()}

@@ -134,10 +134,7 @@ def _member_text(record: dict[str, Any]) -> str:
 
 
 def descriptions_of(kind: type) -> dict[str, str]:
-    """Descriptions of a class's settings by name: the text below a setting describes it and those directly above.
-
-    A setting that a class declares again, without a text of its own, keeps the description of its base class.
-    """
+    """Descriptions of a class's settings: the text below a setting, or that of its base class."""
     from gapstack.settings import Configured
 
     descriptions: dict[str, str] = {}

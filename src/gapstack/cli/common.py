@@ -285,10 +285,7 @@ def quarantine_for(on_error: str) -> Iterator[Quarantine | None]:
 
 
 def spare_imports(model: str | None, parser: str | None = None) -> None:
-    """Skip heavy optional imports, unless a parser is configured; see :func:`gapstack.text.parses.spare_imports`.
-
-    Call this before anything heavy is imported.
-    """
+    """Skip heavy optional imports, unless a parser is configured; call it before anything heavy is imported."""
     from gapstack.runs.folder import DEFAULT, find_run
     from gapstack.text import parses
 

@@ -104,10 +104,7 @@ Tracker = _MLflow | _WeightsAndBiases
 
 @contextmanager
 def tracking(service: str, recipe: Recipe) -> Iterator[Tracker]:
-    """Track a run while the block lasts; with an error, the service's run ends as failed.
-
-    ``service`` is mlflow or wandb. Raises ExtraError if it is not installed, RemoteError if it refuses what it is sent.
-    """
+    """Track a run in mlflow or wandb while the block lasts; with an error, the service's run ends as failed."""
     kind = _MLflow if service == "mlflow" else _WeightsAndBiases
     module = import_extra(service, service)
     failure = getattr(module, kind.failure)

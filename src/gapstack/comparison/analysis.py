@@ -63,10 +63,7 @@ _REPR_NAMES = 8
 
 @dataclass(frozen=True, eq=False)
 class BlendContribution:
-    """Contribution of each member with probabilities to their blend, in nats: (m, 3) value, low and high.
-
-    The fields are those of :class:`~gapstack.evaluation.contribution.Contributions`.
-    """
+    """What each member adds to the blend (see :class:`Contributions`): (m, 3) value, low and high."""
 
     members: tuple[str, ...]
     left_out: Floats
@@ -79,17 +76,13 @@ class BlendContribution:
 
 @dataclass(frozen=True, eq=False)
 class LabelErrors:
-    """Likely label errors: ``quality`` (n,) of each label, and ``rows`` that confident learning flags, worst first.
+    """Likely label errors, as confident learning flags them."""
 
-    ``corrected`` (n,) marks the rows that another label set changes; ``precision`` is their share among the
-    :data:`RANKED` labels of lowest quality, ``p`` its hypergeometric p-value. None without official labels and others.
-    """
-
-    quality: Floats
-    rows: Rows
-    corrected: Bools | None = None
-    precision: float | None = None
-    p: float | None = None
+    quality: Floats  # (n,) of each label
+    rows: Rows  # worst first
+    corrected: Bools | None = None  # (n,) True where another label set differs
+    precision: float | None = None  # share of these among the RANKED labels of lowest quality
+    p: float | None = None  # hypergeometric, of the precision
 
     def ranked(self, count: int = RANKED) -> list[int]:
         """The rows of lowest quality."""
@@ -98,15 +91,11 @@ class LabelErrors:
 
 
 class Verdict(NamedTuple):
-    """A member against the best: its score minus the best's, with a p-value corrected for all pairs (Holm).
-
-    The metric is logloss, or F1 where one of the two has no probabilities; ``outcome`` is ``better`` or ``worse`` at
-    5%, else ``not significant``.
-    """
+    """A member against the best, in logloss, or in F1 where one of the two has no probabilities."""
 
     metric: str
-    difference: Difference
-    outcome: str
+    difference: Difference  # its p-value is corrected for all pairs (Holm)
+    outcome: str  # better or worse at 5%, else not significant
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -28,18 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparedEntry:
-    """One competitor: a file, a saved member, ``RUN:MEMBER`` or an array (``source``).
-
-    ``part`` is held out or out of fold, for a run's member. ``predictor`` predicts augmented rows, for members of runs
-    that held these rows out. ``warnings`` are reasons not to trust its scores. ``curves`` are learning curves.
-    """
+    """One competitor: a file, a saved member, ``RUN:MEMBER`` or an array (``source``)."""
 
     name: str
     answers: Predictions
     source: str
-    part: str = ""
-    predictor: Predictor | None = None
-    warnings: tuple[str, ...] = ()
+    part: str = ""  # held out or out of fold, of a run's member
+    predictor: Predictor | None = None  # predicts augmented rows; of runs that held these rows out
+    warnings: tuple[str, ...] = ()  # reasons not to trust its scores
     curves: tuple[LearningCurve, ...] = ()
 
 
@@ -102,10 +98,7 @@ def entries_of(systems: Mapping[str, ArrayLike], rows: Corpus) -> list[ComparedE
 
 
 def label_sets(rows: Corpus, main: str = "official", data: Path | None = None) -> list[Corpus]:
-    """``rows``, which have official labels, under every available label set, the main one first.
-
-    Raises DataError, DataNotFoundError or MismatchError if the main one is unknown, not found or of other rows.
-    """
+    """``rows``, which have official labels, under every available label set, the main one first."""
     found = [relabel(rows, main, data)]
     for name in LABEL_SETS:
         if name != main:
@@ -227,15 +220,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class LearningCurve:
-    """Losses of one training at its evaluations: (k,) each.
-
-    ``updates`` counts all phases; ``training`` is the mean loss since the previous evaluation; ``validation`` is NaN
-    without validation rows.
-    """
+    """Losses (k,) of one training at its evaluations; validation is NaN without validation rows."""
 
     name: str
-    updates: Floats
-    training: Floats
+    updates: Floats  # counts all phases
+    training: Floats  # means since the previous evaluation
     validation: Floats
 
 

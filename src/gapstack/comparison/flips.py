@@ -29,16 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Flips:
-    """Share of answers that change, of the rows that a counterfactual changes.
-
-    ``rows`` counts those rows and ``shares`` holds value, low and high, (m, 3), by counterfactual. ``names_swapped`` is
-    True if ``gender`` also exchanged first names.
-    """
+    """Share of answers that change, of the rows that a counterfactual changes."""
 
     members: tuple[str, ...]
-    rows: dict[str, int]
-    shares: dict[str, Floats]
-    names_swapped: bool
+    rows: dict[str, int]  # number of changed rows by counterfactual
+    shares: dict[str, Floats]  # value, low and high, (m, 3)
+    names_swapped: bool  # ``gender`` also exchanges first names
 
 
 def counterfactual_flips(
@@ -50,11 +46,7 @@ def counterfactual_flips(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Flips:
-    """Predict up to ``count`` random rows and their counterfactuals with the runs' members.
-
-    A counterfactual that changes none of the rows is left out. Raises DataError without such members, or if a run is
-    not finished.
-    """
+    """Predict up to ``count`` random rows and their counterfactuals with the runs' members."""
     predictors = {entry.name: entry.predictor for entry in entries if entry.predictor is not None}
     if not predictors:
         raise DataError("none of these is a member of a run that held these rows out")

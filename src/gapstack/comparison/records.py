@@ -60,10 +60,7 @@ def record(comparison: Comparison) -> dict[str, Any]:
 
 
 def write_csv(comparison: Comparison, folder: Path) -> list[Path]:
-    """Write one CSV for each kind of result into ``folder``; returns the paths.
-
-    Texts that a spreadsheet would run as a formula get an apostrophe before them; numbers stay numbers.
-    """
+    """Write one CSV for each kind of result; texts that a spreadsheet would run get an apostrophe before them."""
     import pandas as pd  # slow to import
 
     paths = []

@@ -80,11 +80,7 @@ def score_run(run: Run) -> tuple[PartScores, ...]:
 
 
 def run_table(run: Run, parts: Sequence[PartScores], *, parameters: bool = False) -> Table:
-    """The table that ends a run: members, stack and constant baselines, out of fold and held out.
-
-    Seconds are the cost of a member on all rows of both parts when it was computed. ``parameters`` adds the number of
-    parameters of one fold's fit, with which the table outgrows a terminal.
-    """
+    """The table that ends a run: members, stack and constant baselines, out of fold and held out."""
     extra: dict[str, dict[str, Cell]] = {}
     for result in [*run.members, *([run.stack] if run.stack else [])]:
         cells: dict[str, Cell] = {"seconds": result.seconds}
@@ -111,17 +107,14 @@ def run_table(run: Run, parts: Sequence[PartScores], *, parameters: bool = False
 
 @dataclass(frozen=True)
 class Standing:
-    """A run in the leaderboard: scores of its predictor (``system``) by part, and its progress.
-
-    ``folds`` are those finished and all; ``problem`` is the reason if it has no scores.
-    """
+    """A run in the leaderboard: scores of its predictor by part, its progress, and why it has no scores."""
 
     name: str
     system: str = ""
     parts: tuple[PartScores, ...] = ()
-    folds: tuple[int, int] = (0, 0)
+    folds: tuple[int, int] = (0, 0)  # finished and all
     seconds: float | None = None
-    problem: str = ""
+    problem: str = ""  # why it has no scores
 
 
 def standings(data: str | None = None) -> list[Standing]:

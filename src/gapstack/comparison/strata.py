@@ -81,10 +81,7 @@ def _values(example: Example) -> dict[str, str]:
 
 
 def names_and_ranks(corpus: Corpus) -> tuple[Ints, Ints]:
-    """Number of names in each text, and rank of the right one by distance to the pronoun, from 1 (0 for NEITHER).
-
-    Names are runs of capitalised words, and A and B; Kocijan et al. 2020 used manual annotation. Both are (n,).
-    """
+    """Number of names in each text, and rank of the right one by distance, from 1 (0 for NEITHER); both (n,)."""
     counts, ranks = [], []
     for example, label in zip(corpus, corpus.labels, strict=True):
         row = SurfaceRow(example)
@@ -97,10 +94,7 @@ def names_and_ranks(corpus: Corpus) -> tuple[Ints, Ints]:
 
 
 def difficulty_weights(corpus: Corpus, most: tuple[int, int] | None = None) -> Floats:
-    """Weights (n,) that balance :func:`names_and_ranks` of both genders; 0 for NEITHER. DataError if there are none.
-
-    Values above ``most`` are joined, or single rows could carry large weights.
-    """
+    """Weights (n,) that balance :func:`names_and_ranks`, capped at ``most``, of both genders; 0 for NEITHER."""
     values = names_and_ranks(corpus)
     names, rank = np.minimum(values, np.array(most)[:, None]) if most else values
     return balancing_weights(corpus.genders, {"names": names, "rank": rank}, corpus.labels != Label.NEITHER)

@@ -65,10 +65,7 @@ def warnings(comparison: Comparison) -> tuple[list[str], dict[str, str]]:
 
 
 def scores_table(comparison: Comparison, *, intervals: bool = True) -> Table:
-    """Scores under the main label set, those of the tests first, the verdict, and the numbers of warnings.
-
-    Without ``intervals`` only logloss has them.
-    """
+    """Scores under the main label set, those of the tests first, the verdict, and the numbers of warnings."""
     texts, numbers = warnings(comparison)
     rows = comparison.rows
     columns: dict[Column, Values] = {}

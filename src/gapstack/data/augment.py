@@ -76,10 +76,7 @@ def average(
     probabilities: Sequence[NDArray[np.float64]],
     weights: Sequence[float] | None = None,
 ) -> NDArray[np.float64]:
-    """Average the variants' (n, 3) probabilities, with equal weights by default, in the original's columns.
-
-    If the original is among the variants, unchanged rows of the others have no weight.
-    """
+    """Average the variants' (n, 3) probabilities; next to the original, unchanged rows of others do not count."""
     weights = [1.0] * len(variants) if weights is None else list(weights)
     has_original = any(v.name == "original" and w > 0 for v, w in zip(variants, weights, strict=True))
     total = np.zeros((len(variants[0].corpus), 3))

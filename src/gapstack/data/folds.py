@@ -46,10 +46,7 @@ class Folds:
 
 
 def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
-    """Make ``k`` random folds of a labelled corpus: groups stay whole, gender and label are stratified.
-
-    Raises DataError if the corpus has no labels, or too few groups or rows of each kind for ``k`` folds.
-    """
+    """Make ``k`` random folds of a labelled corpus: groups stay whole, gender and label are stratified."""
     from sklearn.model_selection import StratifiedGroupKFold  # slow to import
 
     strata = np.char.add(corpus.genders, corpus.labels.astype(str))

@@ -90,10 +90,7 @@ def read(path: Path | str, *, label_set: str = "official") -> Corpus:
 
 
 def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine | None = None) -> Corpus:
-    """Read a GAP TSV (11 columns) or a Kaggle TSV (9 columns, no labels), by its header.
-
-    Raises DataError for a row that is not an example, or with an empty or repeated id; a ``quarantine`` takes it.
-    """
+    """Read a GAP TSV (11 columns) or a Kaggle TSV (9 columns, no labels), by its header."""
     return Corpus(_examples(path, quarantine), label_set=label_set, name=plain_stem(path))
 
 

@@ -21,13 +21,10 @@ _MIN_BEARERS = 1000  # rarer names are often surnames
 
 
 class FirstNames(NamedTuple):
-    """First names by recorded sex, capitalised: of at least 95% of their bearers.
+    """First names by recorded sex, and the equally frequent name of the other one, their partner."""
 
-    ``partners`` maps the k-th most frequent masculine name to the k-th feminine one and back.
-    """
-
-    genders: Mapping[str, Gender]
-    partners: Mapping[str, str]
+    genders: Mapping[str, Gender]  # of names that at least 95% of their bearers share
+    partners: Mapping[str, str]  # k-th most frequent masculine name to the k-th feminine one, and back
 
     @classmethod
     def of(cls, masculine: Sequence[str], feminine: Sequence[str]) -> FirstNames:
@@ -190,10 +187,7 @@ def opens_noun_phrase(text: str, at: int) -> bool:
 
 
 def _swapped_word(text: str, start: int, end: int) -> str | None:
-    """The other gender's form of the word at ``start`` to ``end``, with its case, or None if there is none.
-
-    A capitalised noun may be a surname: it is swapped only at the start of a sentence or before a name or "of".
-    """
+    """The other gender's form of a word, with its case; None if there is none, or it may be a surname."""
     word = text[start:end]
     if word in _TITLES and _before_name(text, end, stop="." if word in {"Mr", "Mrs", "Ms"} else ""):
         return _TITLES[word]

@@ -59,18 +59,15 @@ class RemoteFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """One file or folder of data, at ``path`` in a data folder.
-
-    ``rows`` is the published number of examples; ``files`` can be downloaded, ``embedded`` data come with the package.
-    """
+    """One file or folder of data, at ``path`` in a data folder, with its published number of rows."""
 
     name: str
     path: str
     upstream: str
     licence: str
-    rows: int | None = None
-    files: tuple[RemoteFile, ...] = ()
-    embedded: bool = False
+    rows: int | None = None  # published number of examples
+    files: tuple[RemoteFile, ...] = ()  # can be downloaded
+    embedded: bool = False  # comes with the package
 
     def within(self, folder: Path) -> Path | None:
         """Find it in a data folder: at ``path`` or directly under its own name; plain, ``.gz`` or ``.xz``."""
@@ -153,10 +150,7 @@ def embedded_folder() -> Path:
 
 
 def search(name: str, data: Path | None = None) -> DataLocation | None:
-    """Find a data set by its name in :data:`DATASETS` without downloading it.
-
-    Raises IntegrityError if the cache has other bytes than the published ones.
-    """
+    """Find a data set by its name without downloading it; IntegrityError for other than the published bytes."""
     dataset = require_dataset(name)
     location = _first(dataset, data)
     if location and location.origin == "cache" and not dataset.is_intact(location.path):
@@ -235,10 +229,7 @@ def fetchable() -> list[str]:
 
 
 def fetch(names: Iterable[str] | None = None, *, again: bool = False) -> list[Path]:
-    """Download data sets (all of :func:`fetchable` by default) into the cache, except intact ones unless ``again``.
-
-    Raises DownloadError without a network; IntegrityError for other bytes; DataNotFoundError without a public file.
-    """
+    """Download data sets (all of :func:`fetchable` by default) into the cache, except intact ones unless ``again``."""
     paths: list[Path] = []
     for dataset in map(require_dataset, fetchable() if names is None else names):
         path = _data_cache() / dataset.path

@@ -218,10 +218,7 @@ class SentenceVectors:
 def sentence_vectors(
     sentences: Sequence[Sentence], encoder: Encoder, layer: int = -1, *, max_pieces: int | None = None
 ) -> SentenceVectors:
-    """Encode sentences in float32, in one layer, from 0 (embeddings) up or from -1 (the last) down; cached.
-
-    Raises MemberError if the layer does not exist, a sentence is too long, or a word has no piece.
-    """
+    """Encode sentences in float32, in one layer, from 0 (embeddings) up or from -1 (the last) down; cached."""
     view = _view(sentences, encoder, encoder.max_pieces if max_pieces is None else max_pieces)
     states = hidden_states(view, encoder, (layer,), dtype=torch.float32).values.astype(np.float64)
     # (2 n,) borders of words and of what lies between them: sums at even places are the words'; the last word may end

@@ -101,12 +101,7 @@ def attention(
     candidates: Candidates = "gold-two-mention",
     parser: str | Path | None = None,
 ) -> Attention:
-    """Read every head's attention between the pronoun and the competing names; float32, stored by content.
-
-    The names are A and B (k = 2, in this order), or all PERSON names of the parse. Raises DataNotFoundError if the
-    encoder is not found, or the parser that detects names is missing; MemberError if a row's mentions do not fit
-    into the encoder's window.
-    """
+    """Attention of each head between pronoun and A and B, or all PERSON names; float32, stored by content."""
     loaded = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
     names: list[tuple[Span, ...]] = [(example.a, example.b) for example in corpus]
     hits: list[NDArray[np.bool_]] = [np.eye(2, dtype=bool)] * len(corpus)

@@ -118,10 +118,7 @@ def he_she(space: Vectors) -> Matrix:
 
 
 def indirect_bias(unit: Matrix, direction: Matrix, rows: Rows, others: Rows) -> Matrix:
-    """Indirect bias (n, k): the share of words' similarity due to gender (Bolukbasi et al. 2016, section 5.2).
-
-    Compares ``rows`` (n,) with ``others`` (n, k) among unit vectors (m, d).
-    """
+    """Share of the similarity of unit vectors due to gender, (n, k) (Bolukbasi et al. 2016, section 5.2)."""
     # (n, k), from (n, 1, d) and (n, d, k)
     similar = np.matmul(unit[rows][:, None], unit[others].transpose(0, 2, 1))[:, 0]
     along = unit @ direction
@@ -149,10 +146,7 @@ class Biased(NamedTuple):
 
 
 def most_biased(space: Vectors, lists: Lists, count: int) -> Biased:
-    """Neutral words with the ``count`` largest projections on she - he to either side, at most a quarter of them each.
-
-    Raises DataError if the space lacks she or he, or has too few neutral words.
-    """
+    """Neutral words with the ``count`` largest projections on she - he to either side, at most a quarter each."""
     neutral = neutral_rows(space, lists, 4 * FEWEST)
     size = min(count, len(neutral) // 4)
     order = neutral[np.argsort(space.unit[neutral] @ he_she(space), kind="stable")]
@@ -218,10 +212,7 @@ def null_space(
 
 
 class HardDebias(Debiaser):
-    """Hard debiasing (Bolukbasi et al. 2016, section 6): neutral words lose their component along the gender direction.
-
-    Equalized and definitional pairs differ in nothing else.
-    """
+    """Hard debiasing: neutral words lose their gender component, pairs are equalized (Bolukbasi et al. 2016)."""
 
     def apply(self, space: Vectors, lists: Lists) -> Vectors:
         """See :class:`Debiaser`; vectors have length 1."""

@@ -52,10 +52,7 @@ def is_available(name: str | None) -> bool:
 
 
 def folder_of(name: str) -> Path:
-    """The folder of an encoder by its folder, or by ``name`` or ``name@revision`` of a repository of the hub.
-
-    Raises DataNotFoundError if it is not found or lacks files; DataError if its weights hold more than tensors.
-    """
+    """Folder of an encoder, by its folder or by ``name`` or ``name@revision`` of a repository of the hub."""
     folder = Path(name).expanduser()
     folder = folder if folder.is_dir() else _hub_folder(name)
     lacks = [] if (folder / "config.json").is_file() else ["config.json"]
@@ -139,10 +136,7 @@ def _hub_folder(name: str) -> Path:
 
 
 def hub_snapshot(name: str, problem: str, **options: Any) -> Path:
-    """Download a repository into the Hub's cache and return its folder; with ``GAPSTACK_OFFLINE`` use the cache only.
-
-    Raises DataNotFoundError with ``problem`` and the reason if it is not in the cache and cannot be downloaded.
-    """
+    """Download a repository into the Hub's cache, unless offline, and return its folder."""
     import httpx
     from huggingface_hub import snapshot_download
 

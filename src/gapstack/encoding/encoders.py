@@ -89,11 +89,7 @@ class Encoder:
 
     @cached_property
     def config(self) -> Any:
-        """The model's configuration of transformers.
-
-        Raises DataError if ``config.json`` is not a JSON object; MemberError if the type of model is not known or needs
-        code of its own, or if it does not read text alone.
-        """
+        """The model's configuration of transformers; MemberError if it needs code of its own or more than text."""
         from transformers import CONFIG_MAPPING, AutoConfig
 
         path = self.folder / "config.json"
@@ -143,10 +139,7 @@ class Encoder:
         return self.fresh_model().eval()
 
     def fresh_model(self, **options: Any) -> Any:
-        """Load a new copy of the model, in training mode; ``options`` go to ``from_pretrained``.
-
-        Raises MemberError if its files lack weights, or its model takes no attention mask.
-        """
+        """Load a new copy of the model, in training mode; ``options`` go to ``from_pretrained``."""
         from transformers import AutoModel, AutoModelForTextEncoding
 
         config, text_encoders = self.config, AutoModelForTextEncoding._model_mapping
@@ -264,11 +257,7 @@ def _positions(config: Any) -> int:
 
 
 def load_encoder(name: str | None = None) -> Encoder:
-    """Find an encoder: None or ``minilm`` for the embedded MiniLM, else a local folder, else a repository on the hub.
-
-    A revision of a repository is ``name@revision``. Returns the same object as long as its files are the same. Raises
-    DataNotFoundError if it is not found; IntegrityError if the embedded weights are not the published ones.
-    """
+    """Find an encoder: None or ``minilm`` (embedded), a local folder, or ``name[@revision]`` on the hub."""
     if name is None or is_embedded(name):
         name, folder = EMBEDDED, embedded_folder()
     else:

@@ -85,11 +85,7 @@ def align(
 
 
 def windows_around(corpus: Corpus, encoder: Encoder, max_pieces: int = 64) -> PieceView:
-    """Tokenise a corpus and cut a window of at most ``max_pieces`` around each mention, centred where possible.
-
-    Returns 3 n texts with one mention each, in the order pronoun, A, B of each row. Raises MemberError as
-    :func:`align`.
-    """
+    """Tokenise a corpus and cut windows around pronoun, A and B of each row, centred where possible: 3 n texts."""
     limit = min(max_pieces, encoder.max_pieces)
     space = limit - sum(map(len, special_pieces(encoder)))
     texts: list[TextPieces] = []

@@ -119,10 +119,7 @@ class ByGender(VectorScaling):
 
 
 class Isotonic(Calibrator):
-    """Half a rising step function for names and one for NEITHER (Zadrozny and Elkan 2002), half the input, rescaled.
-
-    A step alone may reach 0, which has an unbounded logloss.
-    """
+    """Half a rising step function for names and one for NEITHER (Zadrozny and Elkan 2002), half the input."""
 
     LEARNED = ("names", "neither")
 

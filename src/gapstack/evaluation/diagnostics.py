@@ -44,10 +44,7 @@ class RiskCoverage(NamedTuple):
 
 
 def risk_coverage(labels: Labels, probabilities: ArrayLike, *, points: int = 50) -> RiskCoverage:
-    """Risk-coverage curve of at most ``points`` points (Geifman and El-Yaniv 2017).
-
-    Rows are answered in order of the top answer's probability; rows of equal confidence each count as their mean.
-    """
+    """Risk-coverage curve of at most ``points`` points (Geifman and El-Yaniv 2017), from confident to unsure rows."""
     normalised = normalise(probabilities)
     confidence, tied = np.unique(-normalised.max(axis=1), return_inverse=True)
     wrong = answers(normalised) != labels
@@ -79,11 +76,7 @@ def double_fault(right: Bools) -> Floats:
 
 
 def difficulty(right: Bools) -> Strings:
-    """Difficulty of each row by the share of (m, n) members that are right: of :data:`DIFFICULTIES`, (n,).
-
-    After the GAP paper's "agreement with gold" (Webster et al. 2018), with bins that do not depend on the number of
-    members. "Most" is at least half.
-    """
+    """Difficulty of each row by the share of (m, n) members that are right: of :data:`DIFFICULTIES`, (n,)."""
     share = right.mean(axis=0)
     place = np.select([share == 1, share >= 0.5, share > 0], [0, 1, 2], default=3)
     return np.array(DIFFICULTIES)[place]

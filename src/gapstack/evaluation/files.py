@@ -46,10 +46,7 @@ def _read(path: Path) -> tuple[bool, Sequence[str], NDArray[Any]]:
 
 
 def read_predictions(path: Path, corpus: Corpus) -> Predictions:
-    """Read a submission CSV or a scorer TSV (a tab in its first line) and put it in the order of ``corpus``.
-
-    Raises DataError for a submission whose ids are not those of the corpus, and a file that shares no id with it.
-    """
+    """Read a submission CSV or a scorer TSV (a tab in its first line), in the order of ``corpus``."""
     is_tsv, ids, values = _read(path)
     rows, notes = _rows_of(path, ids, corpus, is_tsv)
     if not is_tsv:

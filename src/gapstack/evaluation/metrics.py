@@ -24,10 +24,7 @@ ECE_BINS = 15
 
 
 def normalise(probabilities: ArrayLike) -> Floats:
-    """Divide each row by its sum, as Kaggle does first: (..., n, 3) to float64 rows that sum to 1.
-
-    Leading axes may hold members. Raises DataError for another shape, and for rows that are not probabilities.
-    """
+    """Divide rows by their sum, as Kaggle does first: (..., n, 3) to float64; DataError for invalid rows."""
     values = np.asarray(probabilities, dtype=np.float64)
     if values.ndim < 2 or values.shape[-1] != len(Label):
         raise DataError(f"probabilities of shape {values.shape}", expected="(n, 3): columns A, B, NEITHER")

@@ -104,10 +104,7 @@ def sign_flips(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
 def resample(
     groups: Groups, rows: Floats, score: Score, *, replicates: int = REPLICATES, seed: int = 0
 ) -> tuple[Floats, Floats]:
-    """Scores of all rows, (...), and of resampled pages, (replicates, ...), which are NaN of a single page.
-
-    ``rows`` (n, ..., k) are the rows' contributions to the sums that the score follows from.
-    """
+    """Scores of all rows, (...), and of resampled pages, (replicates, ...), from contributions (n, ..., k)."""
     pages = Pages(groups)
     sums = pages.row_sums(rows)
     flat = sums.reshape(pages.count, -1)
@@ -147,11 +144,7 @@ def percentiles(samples: Floats) -> Floats:
 
 
 def bootstrap_p(differences: Floats) -> Floats:
-    """Two-sided p-values of (replicates, ...) resampled differences, (...); NaN without a value.
-
-    Twice the smaller share of replicates on either side of 0, the observed one counted in (Davison and Hinkley 1997,
-    section 4.2), so never 0.
-    """
+    """Two-sided p-values of (replicates, ...) resampled differences (Davison and Hinkley 1997, section 4.2)."""
     side = np.minimum((differences <= 0).sum(axis=0), (differences >= 0).sum(axis=0))
     total = (~np.isnan(differences)).sum(axis=0)
     return np.where(total > 0, np.minimum(1.0, 2 * (side + 1) / (total + 1)), np.nan)

@@ -62,14 +62,11 @@ class DecisionCounts:
 
 @dataclass(frozen=True, slots=True)
 class GapScores:
-    """Counts by gender of the pronoun, and over all rows.
-
-    Rows of ``neutral`` pronouns (they, ...), which the official scorer refuses, count in ``overall``, not in the bias.
-    """
+    """Counts by gender of the pronoun, and over all rows, those with ``neutral`` pronouns included."""
 
     masculine: DecisionCounts
     feminine: DecisionCounts
-    neutral: DecisionCounts
+    neutral: DecisionCounts  # they, ...: the official scorer refuses these; not in the bias
     overall: DecisionCounts
 
     @property
@@ -205,10 +202,7 @@ def score_decisions(corpus: Corpus, decided: Bools) -> Scores:
 
 
 def degenerate_scores(corpus: Corpus, training_labels: Labels | None = None) -> dict[str, Scores]:
-    """Score constant baselines by name: always A, always B, both TRUE and the class prior.
-
-    The prior is that of ``training_labels``, by default of ``corpus``: no constant answer has a lower logloss on it.
-    """
+    """Scores of always A, always B, both TRUE and the class prior of ``training_labels``, by name."""
     n = len(corpus)
     certain = np.eye(len(Label))
     source = "training labels" if training_labels is not None else "these labels"
@@ -230,17 +224,14 @@ _BLOCK = 500  # replicates at a time
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """One part of the data: rows with this value of a dimension, and how many of them are of either gender.
-
-    ``scores`` holds value, low and high, (m, 3), of each of :data:`SLICE_SCORES` by member; NaN without a value.
-    """
+    """One part of the data: rows with this value of a dimension, and how many of them are of either gender."""
 
     dimension: str
     value: str
     rows: int
     masculine: int
     feminine: int
-    scores: dict[str, Floats]
+    scores: dict[str, Floats]  # value, low and high (m, 3) of SLICE_SCORES; NaN without a value
 
 
 def slice_scores(
@@ -253,12 +244,7 @@ def slice_scores(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> list[Slice]:
-    """Score every member on every slice.
-
-    ``groups`` and ``genders`` (n,) are of the corpus, ``members`` from :func:`~gapstack.evaluation.contributions`,
-    ``dimensions`` have the value of each row, (n,); an empty one leaves the row out. ``order`` lists values in their
-    order by dimension; others follow alphabetically.
-    """
+    """Score every member on every slice by the values (n,) of ``dimensions``; those in ``order`` come first."""
     pages = Pages(groups)
     table = np.stack(list(members.values()), axis=1)
     sums = np.concatenate([table[..., metric_columns(name)] for name in SLICE_SCORES[:3]], -1)

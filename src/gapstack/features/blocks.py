@@ -97,11 +97,7 @@ _CACHE_SIZE = 20_000  # rows of a block: about 8 MB for a short one, 30 MB for t
 
 
 class ParseFeatures:
-    """A feature block computed from a row and its parse, in batches and cached.
-
-    ``prefix`` begins all names, those of the k features of each ``candidate`` and of the m of the row, ``shared``;
-    ``values`` computes :data:`Values` of one row.
-    """
+    """A feature block computed from a row and its parse, in batches and cached."""
 
     needs_parses = True
 

@@ -190,10 +190,7 @@ def create(name: str, **settings: Any) -> Member:
 
 
 def published(name: str) -> dict[str, Any]:
-    """Return ``PUBLISHED`` of the member called ``name``, the paper's settings.
-
-    Raises UnknownNameError for an unknown member; MemberError if it has none.
-    """
+    """Return ``PUBLISHED`` of the member called ``name``, the paper's settings; MemberError if it has none."""
     values = getattr(MEMBERS[name], "PUBLISHED", None)
     if not values:
         raise MemberError(f"{name} has no published settings; leave them out for its defaults")

@@ -40,11 +40,7 @@ class FunctionMember(Member):
 
 
 class ClassifierMember(Member):
-    """A scikit-learn classifier of A, B and NEITHER (0, 1, 2) over the hand-made features of each row.
-
-    Columns are the features of A, of B and of the row (:func:`gapstack.features.blocks.features`), standardised;
-    missing values are replaced by the mean.
-    """
+    """A scikit-learn classifier of A, B and NEITHER (0, 1, 2) over standardised features, means if missing."""
 
     estimator: Any
     blocks: Sequence[BlockName] = ("surface",)
@@ -70,11 +66,7 @@ class ClassifierMember(Member):
 
 
 def as_member(item: object) -> Member:
-    """Return anything that predicts as a Member.
-
-    Those are members and their names, scikit-learn's classifiers, functions from a corpus to probabilities (n, 3), and
-    predictors that are not fitted (finished runs, prediction files). Raises MemberError for other objects.
-    """
+    """Return a member, its name, a classifier, a function of a corpus or another predictor as a Member."""
     if isinstance(item, str):
         return create(item)
     if isinstance(item, Member):

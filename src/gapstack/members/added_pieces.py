@@ -110,10 +110,7 @@ def separator(encoder: Encoder) -> Ints:
 
 
 def insert(view: PieceView, places: Ints, added: Sequence[Ints]) -> PieceView:
-    """Put ``added[i]`` before piece ``places[i]``, counted over all texts; mentions move along.
-
-    ``places`` are one or several insertions into each text, one insertion after the other, and do not lie in a mention.
-    """
+    """Put ``added[i]`` before piece ``places[i]``, counted over all texts and outside mentions, which move along."""
     if not len(view):
         return view
     sizes = _sizes(added)

@@ -274,10 +274,7 @@ def _scalars(example: Example) -> Sequence[float]:
 
 
 def machine_arrays(fitted: Any) -> dict[str, NDArray[Any]]:
-    """Arrays of a fitted ``sklearn.svm.SVC`` with a radial kernel: decision values are ``kernel @ dual + intercept``.
-
-    Support vectors (s, K), and dual coefficients (s, pairs) of the pairs of classes (0, 1), (0, 2), ..., (1, 2), ...
-    """
+    """Support vectors, dual coefficients and intercept of a ``sklearn.svm.SVC`` with a radial kernel."""
     ends = fitted.n_support_.cumsum()
     own = [slice(end - count, end) for count, end in zip(fitted.n_support_, ends, strict=True)]
     pairs = list(combinations(range(len(own)), 2))

@@ -88,10 +88,7 @@ class CueMember(SoftLabelMember):
         return replace(OURS, **own)
 
     def cue_decisions(self, corpus: Corpus) -> CueDecisions:
-        """Decisions with their passes and margins; needs no fit.
-
-        Raises MemberError if the cue reads the page's title in snippet-context; DataNotFoundError without a parse.
-        """
+        """Decisions with their passes and margins; needs no fit."""
         setting = Setting(self.candidates, self.context)
         return decide(corpus, self.cue, setting, self.parser, self.definition)
 
@@ -174,11 +171,7 @@ class TopicalEntity(CueMember):
 
 
 class SyntacticDistance(CueMember):
-    """The name at the end of the shortest dependency path; then token distance.
-
-    Names that binding theory excludes are left out. Sentences are linked through their roots, at a cost that the paper
-    does not state.
-    """
+    """The name at the end of the shortest dependency path, unless binding excludes it; then token distance."""
 
     cue = Cue.SYNTACTIC_DISTANCE
 

@@ -141,11 +141,7 @@ class FlowHead(nn.Module):
 
 
 class AttentionFlow(nn.Module):
-    """Attention between one query and the places of a context, of width ``width``.
-
-    The similarity of place j is ``c_j . w_c + q . w_q + (c_j * w) . q``; ``q . w_q`` changes no weight and is the
-    paper's. The context attends to the query's one place alone.
-    """
+    """Attention between a query and a context: the similarity is ``c_j . w_c + q . w_q + (c_j * w) . q``."""
 
     def __init__(self, width: int):
         super().__init__()

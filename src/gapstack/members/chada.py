@@ -223,11 +223,7 @@ class MultipleChoice(FineTuned):
 
 
 class ChoiceData(PieceData):
-    """Rows of three inputs each, which the encoder reads as three texts.
-
-    A batch of b rows, the longest input of L pieces, is ``ids`` and ``keep`` (3 b, L), a row's inputs one after the
-    other, and ``target`` (b,) or (b, 3). ``view`` has 3 n inputs in this order.
-    """
+    """Rows of three inputs each, one after the other, which the encoder reads as three texts."""
 
     @property
     def sizes(self) -> Ints:

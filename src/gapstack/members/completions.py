@@ -121,10 +121,7 @@ def fitting(text: str, options: Sequence[str]) -> list[int]:
 
 
 def along_path(steps: Sequence[Step], options: Sequence[str]) -> Floats | None:
-    """Probabilities (n,) of options by the tokens of a reply and the alternatives to each; None if they show no option.
-
-    An alternative counts for the options that it leads to. An option without any gets the least probability listed.
-    """
+    """Probabilities (n,) of options by a reply's tokens and their alternatives; None if they show no option."""
     mass, text, reached, least = np.zeros(len(options)), "", 1.0, 1.0
     for step in steps:
         own, found = step["token"], fitting(text + step["token"], options)

@@ -29,10 +29,7 @@ _INTEGERS = (b"split_feature", b"decision_type", b"left_child", b"right_child")
 
 
 def restore_booster(text: str) -> lightgbm.Booster:
-    """Make a booster from the text of ``model_to_string``; DamageError if it is truncated or its nodes are not trees.
-
-    LightGBM itself crashes on, or never leaves, a tree with cycles or with indices out of range.
-    """
+    """Make a booster from text, if its nodes are trees: LightGBM itself crashes, or hangs, on others."""
     try:
         problem = _problem(text.encode("utf-8", "surrogatepass"))
     except (KeyError, ValueError, OverflowError) as error:

@@ -134,10 +134,7 @@ class FineTuned(DistilledMember):
         return load_encoder(self.encoder)
 
     def plans(self) -> tuple[TrainingPlan, ...]:
-        """Return the plan of each phase for an encoder of this size, with the changes of ``training``.
-
-        Raises MemberError if these do not fit.
-        """
+        """Plan of each phase for an encoder of this size, with the changes of ``training``."""
         phases, changes = self._recipe(), self.training or {}
         if not all(map(freezes_encoder, phases)) and (size := encoder_size(self.encoder)) is not None:
             phases = tuple(
@@ -262,10 +259,7 @@ class Network(nn.Module):
 
 
 class HiddenData(PieceData):
-    """Rows as ``data`` with float16 hidden states of a network's encoder in place of the pieces' ids.
-
-    Those of a pre-trained encoder that nothing has changed are cached.
-    """
+    """Rows as ``data`` with float16 hidden states (cached if pre-trained) in place of the pieces' ids."""
 
     def __init__(self, data: PieceData, network: Network, pretrained: Encoder | None, precision: str):
         self.view, self._columns = data.view, data._columns

@@ -219,11 +219,7 @@ def mask_names(example: Example, encoder: Encoder) -> Example:
 
 
 def repair_stars(example: Example, encoder: Encoder) -> Example:
-    """Replace each ``*``, which GAP has where Wikipedia had an accented letter.
-
-    A word becomes the first of the encoder's vocabulary, the most frequent, that matches with any letter for each
-    ``*``, case-sensitively if possible. Words without a match, or with fewer than two letters, stay.
-    """
+    """Replace each ``*`` (GAP's accented letters) by the most frequent word of the vocabulary that matches."""
     if "*" not in example.text:
         return example
     # single letters are replaced, since a mention may end inside the word

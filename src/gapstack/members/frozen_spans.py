@@ -83,10 +83,7 @@ class FrozenSpans(EncoderMember):
         self._learn_each(members, [self._training_set(corpus) for corpus in corpora])
 
     def _learn_each(self, members: Sequence[Self], parts: Sequence[TrainingSet]) -> None:
-        """Fit each of ``members`` to its training set, with all networks side by side over the rows of all sets.
-
-        A batch has on average ``batch_size`` rows of each member; inputs are on the scale of all rows.
-        """
+        """Fit ``members`` to their training sets, all networks side by side over the rows of all sets."""
         corpus, targets = merge(parts)
         pieces, spans, relations = self._read(corpus)
         scales = _scales(pieces, spans, relations)
@@ -211,10 +208,7 @@ class SiameseSpans(nn.Module):
         }
 
     def forward(self, pieces: Tensor, spans: Tensor, relations: Tensor) -> Tensor:
-        """Map pieces (n, T, inputs), mention ranges (n, 3, 2) and (n, 2, relations) to logits (seeds, n, 3).
-
-        Ranges are half-open; mentions are pronoun, A, B, and each begins where the one before it ends.
-        """
+        """Map pieces (n, T, inputs), mention ranges (n, 3, 2) and (n, 2, relations) to logits (seeds, n, 3)."""
         n = len(pieces)
         scores = self.cross_out(self._crossed(pieces, spans)) + self.relate_out(self._related(relations))
         # (seeds, n, names, outputs)
@@ -249,10 +243,7 @@ class SiameseSpans(nn.Module):
 
 
 def distance_relations(corpus: Corpus) -> Floats32:
-    """Relations of each name to the pronoun, (n, 2, 4).
-
-    Signed log distance in characters, its size, whether the name comes first, whether the other name is between.
-    """
+    """Signed log distance to the pronoun, its size, name first, other name between: (n, 2, 4)."""
     starts = np.array([(e.pronoun.start, e.a.start, e.b.start) for e in corpus]).reshape(-1, 3)
     pronoun, names = starts[:, :1], starts[:, 1:]
     other, gap = names[:, ::-1], pronoun - names

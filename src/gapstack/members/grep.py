@@ -241,10 +241,7 @@ class EvidencePooling(nn.Module):
         self.about_name = QueryLayer(width, heads, dropout)
 
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
-        """Evidence (b, H) from hidden states (b, L, H), mentions (b, 3, 2) and places (b, N, M, T) with mask ``kept``.
-
-        It is zero where no resolver has a cluster; see :func:`cluster_pieces`.
-        """
+        """Evidence (b, H), 0 without a cluster; the last two arguments are :func:`cluster_pieces`."""
         length = hidden.shape[1]
         at = torch.arange(length, device=hidden.device)
         inside = (at >= mentions[..., :1]) & (at < mentions[..., 1:])
@@ -265,10 +262,7 @@ class EvidencePooling(nn.Module):
 
 
 class EvidenceHead(PoolerHead):
-    """ProBERT's logits plus a linear map of the evidence (equations 10 and 11); it starts as ProBERT.
-
-    With ``alone`` it returns two sets of logits in training, (b, 2, 3): with the evidence, and of the pronoun alone.
-    """
+    """ProBERT's logits plus a linear map of the evidence (equations 10 and 11); in training, ``alone`` too."""
 
     def __init__(
         self,

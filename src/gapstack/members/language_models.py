@@ -122,11 +122,7 @@ _replies: Memory[Reply] = Memory(100_000)
 
 
 class CausalModel(AnsweringModel):
-    """A decoder of transformers that scores the options as continuations of the chat.
-
-    Without a chat template, the messages are continued as plain text with ``Answer:``. Equal beginnings of the texts
-    are computed once, and texts of similar length are batched.
-    """
+    """A decoder of transformers that scores the options as continuations of the chat, or of plain text."""
 
     def __init__(self, files: Encoder, precision: str = "auto"):
         self.files, self.device = files, processes().device

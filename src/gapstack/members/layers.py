@@ -128,10 +128,7 @@ def cross(name: Tensor, pronoun: Tensor) -> Tensor:
 
 
 class SwapEquivariant(nn.Module):
-    """A network averaged over both orders of A and B, as one batch, so that swapping them swaps their columns.
-
-    Inputs are ``mentions`` (b, 3, ...) of pronoun, A and B, ``names`` (b, 2, ...), and others that ignore the order.
-    """
+    """A network averaged over both orders of A and B, as one batch, so that swapping them swaps columns."""
 
     def __init__(self, network: nn.Module):
         super().__init__()

@@ -248,10 +248,7 @@ class ModelServer(AnsweringModel):
         )
 
     def _reserve(self, body: Mapping[str, Any]) -> tuple[float, Path] | None:
-        """Count the most that a request can cost as spent; BudgetError if that is not left.
-
-        It stays so until :meth:`_settle`, on disk too: what was sent when the process was killed may have to be paid.
-        """
+        """Count the most that a request can cost as spent, on disk too; BudgetError if that is not left."""
         if self.limits.budget is None:
             return None
         sizes = (len(message["content"].encode()) + TOKENS_PER_MESSAGE for message in body["messages"])

@@ -59,10 +59,7 @@ class TrainingSet:
 
 
 def merge(parts: Sequence[TrainingSet]) -> tuple[Corpus, Floats]:
-    """Unique rows of several training sets, and targets (n, sets, 3) that sum to a row's weight in each set.
-
-    The weight is 0 where a set lacks the row, and 1 on average over the n rows.
-    """
+    """Unique rows of several training sets, and targets (n, sets, 3), which sum to a row's weight in each set."""
     rows = {row.id: row for part in parts for row in part.corpus}
     place = {row: number for number, row in enumerate(rows)}
     targets = np.zeros((len(rows), len(parts), len(Label)))

@@ -127,10 +127,7 @@ _RECORDED_AS = {"debias": "word lists", "blocks": "parser"}
 
 
 def inputs_of(member: Any, *, fitted: bool = False) -> Identity:
-    """Digests of what a member and its parts read now, given their settings, and the precision of an encoder.
-
-    ``fitted``: without data that only training reads. Raises DataNotFoundError if anything is missing.
-    """
+    """Digests of what a member and its parts read now, in training too unless ``fitted``, and the precision."""
     found: Identity = {}
     read = member.reads()
     for setting, resolve in READS.items():
@@ -194,11 +191,7 @@ def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def refuse_changed(what: str, record: Mapping[str, Any], now: Mapping[str, str]) -> None:
-    """Raise MismatchError if data, settings or inputs differ between a stored record and this process.
-
-    ``record`` has ``identity`` and ``versions``. Logs one warning if only precision, versions or source differ. Data
-    that only training reads may differ.
-    """
+    """Raise MismatchError if data, settings or inputs changed; warn once of other versions or precision."""
     before = record["identity"]
     differing = [key for key in changes(before, now) if key.rpartition(".")[2] not in _TRAINING_ONLY]
     hard = [key for key in differing if key.rpartition(".")[2] not in SOFT]
@@ -335,11 +328,7 @@ def saved_record(folder: Path) -> dict[str, Any]:
 
 
 def load(folder: str | Path) -> Member:
-    """Read a member that :func:`save` wrote.
-
-    Raises DataError and DamageError as :func:`saved_record`; MismatchError if what it reads (encoder, parser, vectors,
-    clusters, ...) is not what it was fitted with.
-    """
+    """Read a member that :func:`save` wrote; MismatchError if what it reads is not what it was fitted with."""
     folder = Path(folder)
     record = saved_record(folder)
     member = create(record["name"], **record["parameters"])

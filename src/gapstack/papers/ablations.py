@@ -83,18 +83,14 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Ablation:
-    """A finding, measured.
-
-    ``logloss`` and ``f1`` (overall, in percent) are (seeds,) by arm, whose members differ in their seed alone;
-    ``differences`` are those of an arm to the one that it is compared with.
-    """
+    """A finding, measured: logloss and F1 (seeds,) by arm, and differences between arms."""
 
     finding: Finding
     recipe: Recipe
     rows: str
     logloss: Mapping[str, Floats]
     f1: Mapping[str, Floats]
-    differences: Mapping[str, Difference]
+    differences: Mapping[str, Difference]  # of an arm to the one that it is compared with
 
 
 def report(runs: Sequence[Run], encoder: str | None = None, data: Path | None = None) -> Report:

@@ -62,11 +62,7 @@ class DawkinsArm(NamedTuple):
 
 
 def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = None) -> Report:
-    """Train and audit the members of a recipe with each of :data:`SEEDS`, audit the vectors, and make the tables.
-
-    Members are fitted on all of ``train`` and kept in the cache, so that a killed call continues where it stopped; F1
-    is that on ``test``. ``data`` is searched first for the suites and the word lists; DataNotFoundError without them.
-    """
+    """Train and audit a recipe's members with each of :data:`SEEDS`, audit the vectors, and make the tables."""
     arms = train_arms(recipe, train, test, data)
     lists = read_lists(data)
     plain, trained = (read_vectors(name, limit=None) for name in SPACES)

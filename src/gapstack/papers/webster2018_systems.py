@@ -76,10 +76,7 @@ class Systems:
 def read_resolvers(
     corpus: Corpus, split: str, folder: Path | None, heads: Heads | None = None
 ) -> dict[str, ResolverDecisions]:
-    """Read the off-the-shelf resolvers whose files for ``split`` are in ``folder``, by name.
-
-    neuralcoref's clusters are aligned by ``heads``, as in the paper, or by words; of e2e-coref only decisions exist.
-    """
+    """Decisions of the off-the-shelf resolvers with files for ``split`` in ``folder``, by name."""
     import pandas as pd  # slow to import
 
     found: dict[str, ResolverDecisions] = {}
@@ -101,10 +98,7 @@ def read_resolvers(
 def cue_decisions(
     corpus: Corpus, setting: Setting, parser: str | Path | None = None, seed: int = 0
 ) -> Decisions:
-    """Decisions of the cues that need the context of ``setting``; in snippet-context also of the random baseline.
-
-    The baseline chooses one of the competing names with equal chances.
-    """
+    """Decisions of the cues that need the context of ``setting``; in snippet-context also of random names."""
     decided: Decisions = {}
     if setting.context == "snippet-context":
         generator = np.random.default_rng(seed)

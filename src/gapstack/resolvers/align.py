@@ -71,17 +71,14 @@ def align(text: str, original: str) -> Alignment:
 
 @dataclass
 class Reading:
-    """A resolver's outputs aligned to the rows' texts: documents by id, and the ids that ``failed``.
-
-    Of the ``mentions`` of aligned rows, ``lost`` have no place in the original.
-    """
+    """A resolver's documents by id, the ids that ``failed``, and mentions that are ``lost`` in the original."""
 
     resolver: str
     version: str
     format: str
     documents: dict[str, Document] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
-    lost: int = 0
+    lost: int = 0  # of the mentions of aligned rows
     mentions: int = 0
 
     @classmethod

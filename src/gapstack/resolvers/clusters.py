@@ -79,10 +79,7 @@ class Document:
     link_scores: Mapping[Link, float] = field(default_factory=dict)
 
     def cluster_of(self, span: Span) -> Cluster:
-        """The cluster that contains ``span``, else the first with an overlapping mention, else ().
-
-        Mentions are sorted by start; those that overlap an earlier one are dropped (Attree 2019, released code).
-        """
+        """The cluster that contains ``span``, else the first that overlaps it; no overlapping mentions."""
         exact = [cluster for cluster in self.clusters if span in cluster]
         around = [cluster for cluster in self.clusters if any(mention.overlaps(span) for mention in cluster)]
         return without_overlaps((exact or around or [()])[0])

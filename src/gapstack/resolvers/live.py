@@ -35,18 +35,14 @@ BATCH = 16
 
 @dataclass(frozen=True)
 class Adapter:
-    """A resolver that can be run.
-
-    ``package`` is the distribution whose version is recorded; ``needs`` describes the model, whose folder contains
-    ``file`` and which ``load`` loads after the ``modules`` of the extra are imported.
-    """
+    """A resolver that can be run: its package, and what its model's folder contains."""
 
     name: str
-    package: str
-    needs: str
+    package: str  # distribution whose version is recorded
+    needs: str  # describes the model
     load: Callable[[Path], Predict]
-    file: str = ""
-    modules: Sequence[str] = ()
+    file: str = ""  # in the model's folder
+    modules: Sequence[str] = ()  # of the extra
     default: Callable[[], Path] | None = None
     contaminated_by: Callable[[Path], Sequence[str]] = lambda model: ()
     identity: Callable[[Path], str] = tree_digest
@@ -136,10 +132,7 @@ def resolve(
 
 
 def fastcoref_model(kind: str = "fcoref") -> Any:
-    """``FCorefModel`` or ``LingMessModel``, adapted to transformers 5.
-
-    That looks for a table of tied weights, which both lack; Longformer has no fused attention for LingMess.
-    """
+    """``FCorefModel`` or ``LingMessModel``, which lack a table of tied weights that transformers 5 wants."""
     module = import_extra(f"fastcoref.coref_models.modeling_{kind}", "fastcoref")
     model = module.FCorefModel if kind == "fcoref" else module.LingMessModel
     if not hasattr(model, "all_tied_weights_keys"):

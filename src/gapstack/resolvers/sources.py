@@ -29,11 +29,7 @@ _LEAST_COVERAGE = 0.5  # share of the rows for which recorded output is worth a 
 
 
 def read_resolvers(names: Sequence[str | Path], corpus: Corpus) -> tuple[Clusters, ...]:
-    """Clusters of each resolver; files of one resolver and version are joined.
-
-    ``names`` are files, names in :data:`RECORDED`, or names in :data:`LIVE`, which are run on the texts of ``corpus``
-    that are not in the cache.
-    """
+    """Clusters of files, or of names in :data:`RECORDED` or :data:`LIVE`; joined by resolver and version."""
     files = [name for name in names if str(name) not in LIVE]
     live = (run_cached(str(name), corpus) for name in names if str(name) in LIVE)
     return (*_read_files(files), *live)

@@ -127,11 +127,7 @@ def stack_files(
     seed: int = 2019,
     kinds: Sequence[str] = KINDS,
 ) -> FileStack:
-    """Stack submission files for labelled rows by nested cross-validation over page-grouped folds.
-
-    ``kinds`` are the stackers to choose from. Raises DataError if a file is not a submission for these rows, or there
-    are fewer than two; MemberError for an unknown stacker.
-    """
+    """Stack submission files for labelled rows, by stackers of ``kinds``, nested over page-grouped folds."""
     if len(paths) < 2:
         raise DataError(f"{len(paths)} file to stack", expected="at least two")
     counts = Counter(path.name for path in paths)

@@ -198,10 +198,7 @@ class EncoderCheck:
 
 
 def check_encoder(name: str) -> EncoderCheck:
-    """Encode short rows of the embedded sample, and fit each member that reads an encoder on them.
-
-    Raises DataNotFoundError if the encoder does not exist; MemberError if none of its files can be used.
-    """
+    """Encode short rows of the embedded sample, and fit each member that reads an encoder on them."""
     encoder = load_encoder(name)
     rows = trial_rows()
     with scratch_cache():

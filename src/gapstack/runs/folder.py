@@ -52,10 +52,7 @@ SAMPLE = "-sample"
 
 
 def home() -> Path:
-    """Folder that holds ``models/`` and ``submissions/``.
-
-    ``GAPSTACK_HOME`` if set; within a checkout of the project, its root; otherwise the user's data folder.
-    """
+    """Folder of ``models/`` and ``submissions/``: ``GAPSTACK_HOME``, else the checkout, else the user's."""
     stated = os.environ.get("GAPSTACK_HOME")
     if stated:
         return Path(stated).expanduser()
@@ -70,10 +67,7 @@ def run_names() -> list[str]:
 
 
 def find_run(name: str) -> tuple[RunFolder, str] | None:
-    """Find a run and its member ("" for all of it) by name; None if there is none.
-
-    The name is ``RUN`` or ``RUN:MEMBER``, where a run is given by its folder or by its name in :func:`home`.
-    """
+    """Run and member ("" for all) by ``RUN`` or ``RUN:MEMBER``, a folder or a name in :func:`home`, if any."""
     run, _, member = name.rpartition(":")
     for run_name, label in ((name, ""), (run, member)):
         for place in (Path(run_name), home() / "models" / run_name) if run_name else ():
@@ -153,10 +147,7 @@ class RunFolder:
     def claim(
         self, manifest: dict[str, Any], labels: Sequence[str], folds: int, *, fresh: bool = False
     ) -> list[str]:
-        """Start or resume a run: delete damaged results of these members and of the stack, and list the damage.
-
-        Raises MismatchError if the folder holds a run on other rows, labels or folds, unless ``fresh`` discards it.
-        """
+        """Start or resume a run, or start ``fresh``: delete damaged results, and list the damage."""
         if fresh:
             for entry in self.root.iterdir():
                 if entry.name != ".lock":
@@ -202,10 +193,7 @@ class RunFolder:
         return self.member(label) / "unfinished" / f"fold-{fold}"
 
     def job(self, label: str, fold: int, check: Collection[str] | None = ()) -> dict[str, Any] | None:
-        """Record of a finished fold, None if it is unfinished.
-
-        ``check`` names files and folders whose digests are verified, None for all; DamageError if one is damaged.
-        """
+        """Record of a finished fold, None if it is unfinished; ``check`` as in :func:`read_sealed`."""
         return self._record(self.fold(label, fold) / "job.json", check)
 
     def stack(self, check: Collection[str] | None = ()) -> dict[str, Any] | None:
@@ -233,11 +221,7 @@ def fetch(repository: str) -> Path:
 
 
 def push(folder: Path, repository: str, card: str, *, private: bool = False) -> str:
-    """Replace the files of a repository by those of a saved member or a run, and return the commit's address.
-
-    The repository is created if it does not exist; ``card`` is for a folder without a ``README.md``. Raises RemoteError
-    if there is no token, or the Hub refuses.
-    """
+    """Replace the files of a repository, which may be new, by those of a folder; returns the commit's address."""
     import httpx
     from huggingface_hub import HfApi, get_token
 

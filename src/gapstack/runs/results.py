@@ -61,10 +61,7 @@ class Run:
 
 
 def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]:
-    """Load the rows that a run predicted, with official labels, by part: ``held out`` and ``out of fold``.
-
-    ``data`` as in :func:`~gapstack.runs.recipe.corpora`. MismatchError if the data are not those of the run.
-    """
+    """Rows that a run predicted, with official labels: ``held out`` and ``out of fold``."""
     train, test = _load_rows(folder, Recipe.of_run(folder).revised(labels="official"), data)
     return {HELD_OUT: test, OUT_OF_FOLD: train}
 
@@ -170,10 +167,7 @@ def _read(folder: RunFolder, recipe: Recipe, label: str, part: str) -> pd.DataFr
 
 
 def run_identity(folder: RunFolder) -> dict[str, Any]:
-    """What a run's results were computed from: what all share, and that of each result that differs in its own.
-
-    DataError if the folder is not a run.
-    """
+    """What a run's results were computed from: what all share, and what each has of its own."""
     manifest, recipe = folder.manifest(), Recipe.of_run(folder)
     shared = dict(manifest["identity"])
     for key, part in (("training rows", "train"), ("held-out rows", "test")):

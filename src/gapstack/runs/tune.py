@@ -88,12 +88,7 @@ def read_space(path: Path, part: Part) -> SearchSpace:
 
 
 def derived_space(part: Part, only: Sequence[str] = ()) -> SearchSpace:
-    """Derive a search space from the types of a member's settings, or of ``only`` some of them.
-
-    Numbers are searched from a quarter of their value to four times it, on a logarithmic scale, within their range;
-    booleans and named values over all values. Raises UnknownNameError if a setting cannot be searched; RecipeError if
-    none can.
-    """
+    """Search space from the types of a member's settings, or of ``only`` some of them."""
     values = create(part.name, **part.settings).get_params()
     space = dict(_derived(values, settings_of(MEMBERS[part.name])))
     for name in only:

@@ -214,11 +214,7 @@ def decide(
     parser: str | Path | None = None,
     definition: Definition = OURS,
 ) -> CueDecisions:
-    """Compute a cue's decisions on a corpus.
-
-    Raises MemberError if the cue reads the page's title in snippet-context, DataNotFoundError if a parser is needed and
-    missing.
-    """
+    """Compute a cue's decisions on a corpus."""
     if cue is Cue.URL and setting.context == "snippet-context":
         raise MemberError(
             f"the cue {cue} reads the page's title, which {setting.context} excludes; "

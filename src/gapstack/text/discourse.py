@@ -22,10 +22,7 @@ from gapstack.types import Floats
 
 
 class Discourse:
-    """Pronoun token ``at``, both names and third persons of one example.
-
-    ``two`` and ``all`` are the scenes of A and B, and of all detected names.
-    """
+    """Pronoun token ``at``, both names and third persons; scenes of A and B (``two``) and of all names."""
 
     def __init__(self, example: Example, parse: Parse):
         self.example, self.parse = example, parse

@@ -160,10 +160,7 @@ class Parse:
         return children
 
     def head_of(self, tokens: range) -> int:
-        """Head token of ``tokens``; -1 for an empty range.
-
-        Of several, proper nouns come first, then the token nearest to its root, then the earliest.
-        """
+        """Head token of ``tokens``, -1 if empty: proper nouns first, then the one nearest to its root."""
         heads, roles = self.head_list, self.role_list
         candidates = [i for i in tokens if heads[i] == i or heads[i] not in tokens]
         if len(candidates) < 2:

@@ -82,11 +82,7 @@ def pattern_of(example: Example) -> Pattern:
 
 
 def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[PatternMatch]:
-    """Find every match of a pattern in a text, in the order of the pronouns.
-
-    A snippet ends with the last mention's sentence and has as many sentences before the mentions as fit into ``words``
-    tokens; contexts whose own sentences have more are left out.
-    """
+    """Find every match of a pattern, with as many sentences before it as fit into ``words`` tokens."""
     names = person_names(parse)
     genders = [gender_of(parse.characters(name)) for name in names]
     for token in range(len(parse)):

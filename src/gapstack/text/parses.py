@@ -93,10 +93,7 @@ class Parser:
 
 
 def spare_imports(parser: str | Path | None = None) -> None:
-    """Import LightGBM, spaCy and scikit-learn without pandas, torch and scipy.stats, for a faster first answer.
-
-    Does nothing if another parser is configured, which may need torch. LightGBM then lacks its scikit-learn classes.
-    """
+    """Import LightGBM, spaCy and scikit-learn without pandas, torch and scipy.stats, unless another parser is set."""
     if parser or os.environ.get(ENVIRONMENT):
         return
     for library, without in _SPARED.items():
@@ -160,10 +157,7 @@ def text_key(text: str) -> str:
 
 
 def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Parse]:
-    """The parse of each text, in order; missing ones are computed and stored.
-
-    By default, the texts of the embedded sample need no parser. DataNotFoundError if one is needed and missing.
-    """
+    """The parse of each text, in order, computed where it is not stored; the embedded sample needs no parser."""
     texts = list(source.texts if isinstance(source, Corpus) else source)
     text_of = {text_key(text): text for text in texts}
     # documents are not kept, since they are large

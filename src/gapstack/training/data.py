@@ -215,10 +215,6 @@ def cross_entropy(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
 
 
 def validation_rows(corpus: Corpus, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Split a labelled corpus into training rows and validation rows for early stopping.
-
-    The validation rows are one of 1 / ``share`` folds, rounded, so pages stay whole, and gender and label are
-    stratified. Raises DataError if the corpus is too small.
-    """
+    """Split a labelled corpus into training rows and about a ``share`` for early stopping, by pages."""
     learn, stop = make_folds(corpus, round(1 / share), seed=seed).split(0)
     return np.sort(learn), np.sort(stop)

@@ -86,11 +86,7 @@ def training_budget(device: torch.device) -> int:
 
 
 def trainable_encoder(encoder: Encoder, plan: TrainingPlan, lora: int | None = None) -> nn.Module:
-    """Load a copy of the encoder for fine-tuning, with the attention and dropout that are fastest on this device.
-
-    With adapters of rank ``lora`` (None: by the encoder's size, 0: none), its own weights stay frozen, in the precision
-    that the device computes in. Raises ExtraError if the package peft is missing.
-    """
+    """Load a copy of the encoder for fine-tuning, with adapters of rank ``lora`` (None: by its size)."""
     rank = adapter_rank(encoder.size.parameters, lora)
     device = processes().device
     options: dict[str, Any] = {"dtype": compute_dtype("auto", device, encoder) if rank else torch.float32}
@@ -109,10 +105,7 @@ def trainable_encoder(encoder: Encoder, plan: TrainingPlan, lora: int | None = N
 
 
 def quick_dropout(values: Tensor, rate: float, training: bool = True) -> Tensor:
-    """Dropout with cheaper random numbers on the CPU; the rate is rounded to 1/65,536.
-
-    PyTorch draws one number per element on one thread, which took a tenth of a training run.
-    """
+    """Dropout with cheaper random numbers on the CPU; the rate is rounded to 1/65,536."""
     if not training or rate in {0, 1} or values.device.type != "cpu":
         return functional.dropout(values, rate, training)
     count = values.numel()

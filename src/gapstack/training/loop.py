@@ -88,11 +88,7 @@ def train_once(
     *,
     objective: Objective = cross_entropy,
 ) -> None:
-    """Train a model in place as :func:`train` does, or load the weights of an earlier call.
-
-    The cache key is :func:`~gapstack.training.checkpoints.identity`, so folds whose first stage has the same seed and
-    rows share one training. One of several concurrent processes trains while the others wait.
-    """
+    """Train in place as :func:`train`, or load the weights of an earlier call (:func:`~.checkpoints.identity`)."""
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     key = identity(model, data, plans, objective=objective)
     folder = cache_root() / "trained"

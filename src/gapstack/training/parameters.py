@@ -27,11 +27,7 @@ def layers(model: nn.Module) -> dict[str, tuple[int, ...]]:
 
 
 def freeze(model: nn.Module, frozen: Sequence[int | str]) -> None:
-    """Freeze the parts that ``frozen`` names (see :class:`TrainingPlan`) and unfreeze all others.
-
-    Parameters that layers share are frozen with the last of these; an encoder with adapters (LoRA) learns them alone.
-    Raises MemberError if a part matches no parameter, or all parameters would be frozen.
-    """
+    """Freeze the parts that ``frozen`` names (see :class:`TrainingPlan`) and unfreeze all others."""
     users, named = layers(model), dict(model.named_parameters())
     for part in frozen:
         if not any(part in users.get(name, ()) or f"{name}.".startswith(f"{part}.") for name in named):
@@ -99,10 +95,7 @@ def cast(model: nn.Module, dtype: torch.dtype) -> None:
 
 
 class Weights:
-    """A model's float32 master weights; until :meth:`close` its encoder computes with copies in ``dtype``.
-
-    Weights that are stored in less than float32, as those under adapters, have no master.
-    """
+    """A model's float32 master weights; until :meth:`close` its encoder computes with copies in ``dtype``."""
 
     def __init__(self, model: nn.Module, dtype: torch.dtype):
         self._model = model
@@ -185,10 +178,7 @@ class Optimizer:
         return total.reshape(())
 
     def step(self, factor: float) -> None:
-        """Update the weights at ``factor`` times the peak learning rates, then the copies.
-
-        In float16 an update whose gradients overflow is left out, and the next loss is scaled less.
-        """
+        """Update weights at ``factor`` times the peak rates, then copies; none if float16 gradients overflow."""
         self._scaler.unscale_(self._adam)
         if self._max_norm is not None:
             nn.utils.clip_grad_norm_(self._learning, self._max_norm)

@@ -130,10 +130,7 @@ class TrainingPlan:
         return asdict(self) | {"frozen": list(self.frozen)}
 
     def changed(self, values: Mapping[str, Any]) -> Self:
-        """Return this plan with some fields changed; ``schedule`` may be a mapping, ``frozen`` a list.
-
-        Raises MemberError if a field is unknown or a value is out of range.
-        """
+        """Return this plan with some fields changed; ``schedule`` may be a mapping, ``frozen`` a list."""
         check_settings(type(self), values)
         changes = dict(values)
         if isinstance(changes.get("schedule"), Mapping):

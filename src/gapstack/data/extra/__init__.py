@@ -56,10 +56,5 @@ ExtraName = Annotated[str, OneOf(EXTRA)]
 
 
 def load(name: str, data: Path | None = None, *, neutral: bool = False) -> ExtraRows:
-    """Read an extra corpus (one of :data:`EXTRA`) from where the search finds it; nothing is downloaded.
-
-    ``neutral`` also takes rows about pronouns without gender, where the corpus has them. Only ``neither-attree`` has
-    URLs: keep the others out of folds grouped by page. Raises UnknownNameError if there is no such corpus; DataError if
-    a file breaks its format; DataNotFoundError if the data are missing.
-    """
+    """Read an extra corpus, one of :data:`EXTRA`; ``neutral`` also takes rows about pronouns without gender."""
     return read_rows(name, EXTRA[name].read, data, neutral=neutral)

@@ -96,11 +96,7 @@ def read_corpus(name: str, data: Path | None = None) -> Iterator[ConllDocument]:
 
 
 def parse(text: str, path: Path, columns: int, token: int) -> Iterator[ConllDocument]:
-    """Parse documents of lines of ``columns`` columns, of which ``token`` (from 0) is the token, the last the mentions.
-
-    Sentences are separated by empty lines; without any, they end at full stops. Raises DataError for another number of
-    columns, brackets that do not match, or a document without an end.
-    """
+    """Parse documents of lines with ``columns``: column ``token`` has the token, the last one the mentions."""
     document: ConllDocument | None = None
     opened: dict[str, list[int]] = {}
     breaks: list[int] = []

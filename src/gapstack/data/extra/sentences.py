@@ -86,10 +86,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, tuple[str, str, list[str], int]]]
 
 
 def read_winogrande(data: Path | None, into: ExtraRows) -> None:
-    """Read WinoGrande's training schemas (Sakaguchi et al. 2020), two lines of ``train.tsv`` each.
-
-    A line is the sentence up to and including one candidate, the rest, and 1 if this candidate is right.
-    """
+    """Read WinoGrande's training schemas (Sakaguchi et al. 2020), two lines of ``train.tsv`` each."""
     names = first_names(data)
     rows = _table(file_of("winogrande", "train.tsv", data))
     for first, second in zip(rows[::2], rows[1::2], strict=True):
@@ -248,10 +245,7 @@ def read_neither_attree(data: Path | None, into: ExtraRows) -> None:
 
 
 def read_winogender(data: Path | None, into: ExtraRows) -> None:
-    """Read the 720 Winogender sentences (Rudinger et al. 2018); mentions include their article.
-
-    An id names occupation, participant, answer (0 the occupation, 1 the participant) and gender.
-    """
+    """Read the 720 Winogender sentences (Rudinger et al. 2018); mentions include their article."""
     for row in _table(file_of("winogender", "all_sentences.tsv", data)):
         occupation, participant, answer, *_ = row["sentid"].split(".")
         text, right = row["sentence"], int(answer)
