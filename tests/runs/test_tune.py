@@ -8,25 +8,26 @@ from importlib import import_module
 import pytest
 
 from gapstack.cli.runs import part_text
-from gapstack.errors import ExtraError, MemberError, RecipeError
+from gapstack.errors import ExtraError, MemberError
 from gapstack.members import create
 from gapstack.registry import UnknownNameError
 from gapstack.runs.cross_validation import cross_validate
 from gapstack.runs.recipe import Part, Recipe
-from gapstack.runs.tune import Dimension, derived_space, read_space, tune, values_of, with_values
+from gapstack.runs.tune import derived_space, tune, values_of, with_values
 from tests.commands import gap
 
 MODULE = import_module("gapstack.runs.tune")
 SURFACE = Part("surface", "surface", {"rounds": 8, "leaves": 4})
-SPACE = {
-    "rounds": Dimension(2, 12, log=True),
-    "blocks": Dimension(choices=(["surface"], ["surface", "cues"])),
-}
 
 
 @pytest.fixture
 def optuna():
-    return pytest.importorskip("optuna", reason="the extra tune is not installed")
+    return pytest.importorskip("optuna.distributions", reason="the extra tune is not installed")
+
+
+@pytest.fixture
+def space(optuna):
+    return derived_space(SURFACE, ["rounds", "leaves"])
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def recipe():
 
 
 def test_a_killed_search_continues_from_the_members_settings_to_the_best(
-    optuna, recipe, few, tmp_path, monkeypatch
+    space, recipe, few, tmp_path, monkeypatch
 ):
     calls = []
 
@@ -52,13 +53,13 @@ def test_a_killed_search_continues_from_the_members_settings_to_the_best(
 
     monkeypatch.setattr(MODULE, "cross_validate", killed)
     with pytest.raises(KeyboardInterrupt):
-        tune(recipe, "surface", few, SPACE, trials=4, root=tmp_path)
-    done = tune(recipe, "surface", few, SPACE, trials=4, root=tmp_path)
+        tune(recipe, "surface", few, space, trials=4, root=tmp_path)
+    done = tune(recipe, "surface", few, space, trials=4, root=tmp_path)
     assert len(calls) == 3 + 2
     assert len(done.trials) == 4
-    assert tune(recipe, "surface", few, SPACE, trials=4, root=tmp_path) == done
+    assert tune(recipe, "surface", few, space, trials=4, root=tmp_path) == done
     assert len(calls) == 5  # nothing was left to do
-    assert done.trials[0].values == {"rounds": 8, "blocks": ["surface"]}
+    assert done.trials[0].values == {"rounds": 8, "leaves": 4}
     assert done.best.logloss == min(trial.logloss for trial in done.trials)
     for line in done.journal.read_text().splitlines():
         assert json.loads(line)  # no pickle
@@ -67,7 +68,7 @@ def test_a_killed_search_continues_from_the_members_settings_to_the_best(
     member = create(done.part.name, **done.part.settings)
     assert cross_validate(member, few, folds=3).scores.logloss == done.best.logloss
     # another space is another search
-    other = tune(recipe, "surface", few, {"leaves": Dimension(2, 8)}, trials=1, root=tmp_path)
+    other = tune(recipe, "surface", few, {"leaves": space["leaves"]}, trials=1, root=tmp_path)
     assert len(other.trials) == 1
 
 
@@ -78,50 +79,28 @@ def test_settings_that_cannot_be_fitted_do_not_end_the_search(optuna, recipe, fe
         return cross_validate(member, *arguments, **options)
 
     monkeypatch.setattr(MODULE, "cross_validate", diverges)
-    space = {"rounds": Dimension(choices=(8, 9, 10))}
+    space = {"rounds": optuna.CategoricalDistribution((8, 9, 10))}
     tuning = tune(recipe, "surface", few, space, trials=6, root=tmp_path)
     assert len(tuning.trials) == 6
     assert None in [trial.logloss for trial in tuning.trials]
     assert tuning.best.values == {"rounds": 8}
 
 
-def test_the_space_of_a_member_s_settings_follows_from_their_kinds():
+def test_the_space_of_a_member_s_settings_follows_from_their_kinds(optuna):
     space = derived_space(SURFACE)
-    assert space["rounds"] == Dimension(2, 32, log=True)
-    assert space["leaves"] == Dimension(2, 16, log=True)  # at least two
+    assert space["rounds"] == optuna.IntDistribution(2, 32, log=True)
+    assert space["leaves"] == optuna.IntDistribution(2, 16, log=True)  # at least two
     assert "seed" not in space
     assert derived_space(SURFACE, ["leaves"]) == {"leaves": space["leaves"]}
     with pytest.raises(UnknownNameError, match="did you mean leaves"):
         derived_space(SURFACE, ["leafs"])
     taught = Part("probert", "probert", {"training": {"encoder_lr": 2e-5, "epochs": 2, "frozen": []}})
     nested = derived_space(taught)
-    assert nested["training.encoder_lr"] == Dimension(5e-6, 8e-5, log=True)
-    assert nested["training.epochs"] == Dimension(1, 8, log=True)
+    assert nested["training.encoder_lr"] == optuna.FloatDistribution(5e-6, 8e-5, log=True)
+    assert nested["training.epochs"] == optuna.IntDistribution(1, 8, log=True)
     assert values_of(taught, nested)["training.epochs"] == 2
     changed = with_values(taught, {"training.epochs": 5}).settings["training"]
     assert changed == {"encoder_lr": 2e-5, "epochs": 5, "frozen": []}
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("rounds = { low = 1, hihg = 3 }", "rounds.hihg"),
-        ("rounds = 5", "rounds"),
-        ("rounds = { low = 5, high = 2 }", "rounds"),
-        ("rounds = { low = 0, high = 2, log = true }", "rounds.low"),
-        ("rounds = { low = 0, high = 2 }", "rounds: found 0"),
-        ("rouns = { low = 1, high = 2 }", "did you mean rounds"),
-        ("rounds = ", "search space"),
-        ("", "setting to search"),
-    ],
-)
-def test_a_space_that_cannot_be_searched_is_refused(tmp_path, text, problem):
-    path = tmp_path / "ranges.toml"
-    path.write_text(text)
-    with pytest.raises(RecipeError) as refusal:
-        read_space(path, SURFACE)
-    assert str(path) in str(refusal.value)
-    assert problem in str(refusal.value)
 
 
 def test_the_command_prints_a_part_that_a_recipe_takes(optuna, tmp_path, monkeypatch):
@@ -129,9 +108,7 @@ def test_the_command_prints_a_part_that_a_recipe_takes(optuna, tmp_path, monkeyp
     (tmp_path / "mine.toml").write_text(
         'name = "mine"\nfolds = 3\n[[members]]\nname = "surface"\nlabel = "trees"\nsettings = { rounds = 4 }\n'
     )
-    (tmp_path / "ranges.toml").write_text("rounds = { low = 2, high = 6 }\n")
-    ranges = tmp_path / "ranges.toml"
-    asked = ("tune", tmp_path / "mine.toml", "trees", "--ranges", ranges, "--data", "sample")
+    asked = ("tune", tmp_path / "mine.toml", "trees", "--settings", "rounds", "--data", "sample")
     printed = gap(*asked, "--trials", 2)
     assert "the best of 2 trials" in printed.splitlines()[0]
     record = json.loads(gap(*asked, "--trials", 2, "--json"))
@@ -139,7 +116,7 @@ def test_the_command_prints_a_part_that_a_recipe_takes(optuna, tmp_path, monkeyp
     assert (tmp_path / "models" / "mine-sample.tuning" / "trees.jsonl").is_file()
 
 
-def test_a_missing_package_names_the_extra(recipe, few, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "optuna", None)
+def test_a_missing_package_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna.distributions", None)
     with pytest.raises(ExtraError, match=r"gapstack\[tune\]"):
-        tune(recipe, "surface", few, SPACE, trials=1, root=tmp_path)
+        derived_space(SURFACE)
