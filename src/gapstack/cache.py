@@ -95,8 +95,7 @@ def fetch_arrays(
 ) -> dict[str, Ragged]:
     """Return the arrays of all keys under each name from a folder, computing and storing missing ones.
 
-    ``compute(rows, names)`` returns arrays for up to :data:`SHARD_ROWS` distinct missing keys, sorted by ``lengths``,
-    under the names that lack any; each call's result is one safetensors file, so a killed process loses at most one.
+    ``compute(rows, names)`` returns arrays for up to :data:`SHARD_ROWS` distinct missing keys, sorted by ``lengths``.
     """
     index = _index(folder, names)
     lacking = [name for name in names if not index[name].keys() >= set(keys)]

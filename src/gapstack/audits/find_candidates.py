@@ -35,12 +35,9 @@ _MEASURES = percents(
 
 
 class CandidateFinder(Predictor):
-    """A predictor that resolves the pronoun of a row's text without seeing A and B.
+    """A predictor that resolves a row's pronoun without seeing A and B.
 
-    Each name gets the probability of the people with a mention of that name
-    (:func:`~gapstack.resolvers.clusters.same_name`), and NEITHER that of the others and of nobody; the probability of
-    people who were not found is left out. People who match both names count as
-    NEITHER.
+    Each name gets the probability of the people with a mention of that name, NEITHER that of the others and of nobody.
     """
 
     def __init__(self, predictor: Predictor):

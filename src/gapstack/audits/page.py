@@ -62,11 +62,7 @@ def page(found: Audit) -> str:
 
 
 def page_data(found: Audit) -> dict[str, Any]:
-    """Data of the page's script: systems, the stack first, and Winogender's pairs of sentences, which differ in gender.
-
-    A pair is ``[people, label, masculine, feminine]``, each side ``[text, pronoun, a, b, answers]`` with spans in
-    UTF-16 units and one answer (0 for A, 1 for B, 2 for neither) for each system.
-    """
+    """Data of the page's script: systems, the stack first, and Winogender's sentences in pairs of genders."""
     covered = next((each for each in found.covered if each.suite.name == "winogender"), None)
     if covered is None:
         return {"systems": [], "pairs": []}

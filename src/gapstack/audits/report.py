@@ -44,18 +44,14 @@ CAUTION = (
 
 @dataclass(frozen=True)
 class SuiteAudit:
-    """Results of one suite, with its rows and each system's probabilities, ``answers`` (n, 3) in the rows' order.
-
-    ``marked`` names systems that were trained on these rows (``allow_contaminated``); ``remark`` is a caveat of the
-    target about its answers.
-    """
+    """Results of one suite, with its rows and each system's probabilities (n, 3)."""
 
     suite: Suite
     items: Items
     findings: Findings
-    answers: Mapping[str, Floats]
-    marked: tuple[str, ...] = ()
-    remark: str = ""
+    answers: Mapping[str, Floats]  # (n, 3) in the rows' order
+    marked: tuple[str, ...] = ()  # systems that were trained on these rows
+    remark: str = ""  # a caveat of the target about its answers
 
 
 @dataclass(frozen=True, repr=False)

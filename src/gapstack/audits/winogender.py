@@ -196,11 +196,7 @@ def _resolution_shares(items: Items, choice: NDArray[np.int64]) -> dict[str, Cel
 
 
 def _gotcha_accuracies(items: Items, choice: NDArray[np.int64]) -> dict[str, Cell]:
-    """Accuracy on gotchas, whose right answer goes against the occupation's majority gender by BLS, and on others.
-
-    A feminine sentence is one if the occupation is right and has under 50% women, or is wrong and has 50% or more. A
-    masculine one is the reverse (Table 2's caption).
-    """
+    """Accuracy on gotchas, whose answer goes against the occupation's majority gender (BLS), and on others."""
     occupations, genders = items.facts["occupation"], items.corpus.genders
     to_occupation = items.corpus.labels == items.facts["column"]
     right = np.where(to_occupation, OCCUPATION, PARTICIPANT) == choice

@@ -70,10 +70,7 @@ app.add_typer(data.data_app, name="data", rich_help_panel="Data")
 
 
 def main() -> None:
-    """Run the command line; user and system errors become one line and exit status 2.
-
-    Other exceptions are bugs and keep their traceback, as do all exceptions if ``GAPSTACK_DEBUG`` is set.
-    """
+    """Run the command line; user and system errors become one line and exit status 2 (unless ``GAPSTACK_DEBUG``)."""
     raise_gc_threshold()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -260,12 +260,7 @@ def measure(
     flips: int = 0,
     data: Path | None = None,
 ) -> Comparison:
-    """Measure everything about entries.
-
-    ``corpora`` are the same rows under one or several label sets, the main one first; ``replicates`` and ``seed`` are
-    of all resampling; the runs' members predict counterfactuals of ``flips`` rows, whose first names are exchanged by a
-    list that is searched for in ``data`` first. Raises DataError without entries, or for corpora of other rows.
-    """
+    """Measure everything about entries; ``corpora`` are the same rows by label set, the main one first."""
     rows = corpora[0]
     if not entries:
         raise DataError("there is nothing to compare", expected="at least one entry")

@@ -49,14 +49,9 @@ def read_entries(
 ) -> tuple[Corpus, list[ComparedEntry]]:
     """Read the rows to compare on, and an entry for each of ``sources`` or its members.
 
-    Sources are submission CSVs, scorer TSVs, runs by name or folder, ``RUN:MEMBER`` or ``RUN:stack`` for one system of
-    a run, and saved members, by folder or ``default``, which predict ``gold``.
-    ``gold`` are the labelled rows, by default those that the first run held out, or predicted ``out_of_fold``, and
-    without a run the split of GAP that the ids of the first file name;
-    ``trained_on`` is training data of the files' makers, which is checked for rows of ``gold``.
-
-    Raises DataError if a source is unknown or given twice, or there are no labelled rows; MismatchError if a run has no
-    answers for these rows.
+    Sources are submission CSVs, scorer TSVs, runs, their members, and saved members, which predict ``gold``: by default
+    the rows that the first run held out, or the split of GAP that the ids of the first file name. ``trained_on`` is
+    training data of the files' makers, which is checked for rows of ``gold``.
     """
     folders: dict[Path, RunFolder] = {}
     found = [_source(text, folders) for text in sources]

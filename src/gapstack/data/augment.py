@@ -40,14 +40,11 @@ _SAME_PERSON = re.compile(
 
 
 class Variant(NamedTuple):
-    """An augmented copy of a corpus, with the same ids in the same order, and True for its ``changed`` rows, (n,).
-
-    Column ``k`` of the original's probabilities is column ``columns[k]`` of this corpus's.
-    """
+    """An augmented copy of a corpus; column ``k`` of the original's probabilities is its column ``columns[k]``."""
 
     name: str
     corpus: Corpus
-    changed: NDArray[np.bool_]
+    changed: NDArray[np.bool_]  # (n,) True for changed rows
     columns: tuple[int, int, int]
 
     def restore(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -149,9 +146,7 @@ def people(example: Example, names: FirstNames) -> list[Span]:
 def other_person(example: Example, names: FirstNames | None = None) -> Example | None:
     """Replace the right name by another person of the text, so that the answer is NEITHER; None if there is none.
 
-    The new name, one of :func:`people`, shares no word with A or B and is not linked to the right name by words such as
-    "born" or "called". Bao and Qiao 2019 add such rows alone, which shifts the share of NEITHER. DataNotFoundError
-    without the list of first ``names``.
+    The new name shares no word with A or B and is not linked to the right name by words such as "born" or "called".
     """
     if example.label not in (Label.A, Label.B):
         return None

@@ -49,10 +49,7 @@ class Row:
 
 @dataclass
 class Quarantine:
-    """Collects the bad rows of files (``problems``), so that a reader can go on with the good ones.
-
-    They are written to ``<stem>.quarantine.tsv`` in ``folder``: line, column and reason, then the row unchanged.
-    """
+    """Collects the bad rows of files in ``<stem>.quarantine.tsv``, so that a reader can go on with the good ones."""
 
     folder: Path = field(default_factory=Path)
     problems: list[DataError] = field(default_factory=list)
@@ -108,8 +105,7 @@ def stream_table(
     """Yield what ``parse`` makes of each row of a table with one of the headers ``layouts``.
 
     Headers are compared without case, ``_`` as ``-``; without a ``header`` there is one layout. Quotes have no meaning
-    between tabs; cells between commas may be quoted. Raises DataError with file, line and column for anything wrong
-    that no ``quarantine`` takes, and if no good row is left; DataNotFoundError if the file is missing.
+    between tabs; cells between commas may be quoted.
     """
     path, columns, is_empty = Path(path), layouts[0], True
     rejected: list[tuple[DataError, bytes]] = []

@@ -42,9 +42,7 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Soft
     """Read soft labels: the rows that are in all files about them, and the mean of their probabilities.
 
     ``teacher`` is ``"stage2"`` for the seven files of the data search, files, or folders of files; a folder's are about
-    the rows of its :data:`ROWS` if it has one (such as a model's own predictions for mined rows), all others about
-    stage 2. ``data`` is a folder to search first. Raises DataNotFoundError if files or rows are missing; DataError if a
-    file is not a submission, or no row is in all files.
+    the rows of its :data:`ROWS` if it has one, all others about stage 2.
     """
     submissions = _submissions(teacher, data)
     groups = [(read_gap(rows), files) for rows, files in submissions.items()]

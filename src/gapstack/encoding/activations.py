@@ -67,12 +67,7 @@ def span_activations(
     *,
     max_pieces: int | None = None,
 ) -> SpanActivations:
-    """Return the activations of a corpus at its mentions, computing those not yet stored.
-
-    ``layers`` count from 0 (embeddings), ``attention_layers`` from 1; ``max_pieces`` is the window, as in
-    :func:`~gapstack.encoding.pieces.align`. Computed in bfloat16 where the device supports it in hardware, else in
-    float32. Raises MemberError if a layer does not exist or a mention does not fit into the window.
-    """
+    """Activations of a corpus at its mentions, computing those not yet stored; layers count from 0, the embeddings."""
     request = Request(encoder, tuple(layers), tuple(attention_layers))
 
     def compute(_: list[int]) -> list[SpanActivations]:
@@ -96,11 +91,7 @@ def window_activations(
 def hidden_states(
     view: PieceView, encoder: Encoder, layers: Sequence[int] = (-1,), dtype: torch.dtype | None = None
 ) -> Ragged:
-    """Return the hidden states of all pieces, (pieces, layers * hidden), computing those not yet stored.
-
-    Layers count from 0 (embeddings) up or from -1 (the last) down. Examples that differ only in their mentions share an
-    entry. Raises MemberError if a layer does not exist.
-    """
+    """Hidden states of all pieces, (pieces, layers * hidden), computing those not yet stored; -1 is the last layer."""
     depth = encoder.num_layers
     numbers = tuple(layer + depth + 1 if layer < 0 else layer for layer in layers)
     request = Request(encoder, numbers, dtype=dtype)

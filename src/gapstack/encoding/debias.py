@@ -93,11 +93,7 @@ def neutral_rows(space: Vectors, lists: Lists, fewest: int = 0) -> Rows:
 
 
 def principal_direction(space: Vectors, pairs: Rows) -> Matrix:
-    """The gender direction, (d,) of length 1, from masculine to feminine (Bolukbasi et al. 2016, section 5.1).
-
-    The first principal component of the words of each pair (n, 2), feminine first, centred on the pair's mean;
-    DataError if no pair differs.
-    """
+    """The gender direction, (d,) of length 1, from masculine to feminine (Bolukbasi et al. 2016, section 5.1)."""
     halves = (space.unit[pairs[:, 0]] - space.unit[pairs[:, 1]]) / 2
     # the principal components of halves and -halves, whose mean is 0, are those of the halves uncentred
     _, values, components = np.linalg.svd(halves, full_matrices=False)
@@ -181,12 +177,7 @@ def null_space(
     tolerance: float = 0.01,
     seed: int = 0,
 ) -> NullSpace:
-    """Remove directions that linearly separate two classes, until none is left (Ravfogel et al. 2020, algorithm 1).
-
-    ``features`` are (n, d), ``labels`` (n,) bool. Where the paper removes a fixed number of directions, iterations stop
-    once a new classifier's accuracy on a held-out half of the rows is at most ``tolerance`` above the larger class's
-    share.
-    """
+    """Remove directions that separate two classes, until a classifier finds none (Ravfogel et al. 2020)."""
     from sklearn.model_selection import train_test_split
     from sklearn.svm import LinearSVC
 
@@ -269,9 +260,8 @@ class GnGlove(Debiaser):
 class RanDebias(Debiaser):
     """RAN-Debias: repulsion, attraction and neutralization by gradient descent (Kumar et al. 2020, section 5).
 
-    ``weights`` are those three's; the authors' code weights neutralization as attraction. Each word is repelled by
-    those of its ``count`` nearest neighbours whose indirect bias is at least ``threshold``; ``steps`` and
-    ``learning_rate`` are Adam's.
+    ``weights`` are those three's. Each word is repelled by those of its ``count`` nearest neighbours whose indirect
+    bias is at least ``threshold``.
     """
 
     weights: tuple[float, float, float] = (1 / 8, 6 / 8, 1 / 8)
@@ -319,11 +309,7 @@ class RanDebias(Debiaser):
 
 @dataclass
 class Inlp(Debiaser):
-    """Projects all words to the null space of linear classifiers of the most biased words' gender (:func:`null_space`).
-
-    Ravfogel et al. 2020, section 4, where there is a third class of neutral words; here the ``words`` most biased words
-    of either side.
-    """
+    """Projects words to the null space of classifiers of the ``words`` most biased ones (Ravfogel et al. 2020)."""
 
     words: int = 7500
     iterations: int = 35

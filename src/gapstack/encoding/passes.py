@@ -81,8 +81,7 @@ def in_passes(
 ) -> Iterator[tuple[Ints, Any]]:
     """Compute rows with sorted ``lengths`` in passes of at most ``limit`` pieces; yields positions and results.
 
-    While a device computes a pass, the next one is loaded; then the result, a tensor or a list of them, is moved to the
-    CPU. A pass for which memory runs out is repeated in smaller ones.
+    While a device computes a pass, the next one is loaded. If memory runs out, a pass is repeated in smaller ones.
     """
 
     def part_from(start: int) -> Ints:

@@ -63,11 +63,7 @@ def align(
     *,
     reserved: int | NDArray[np.int64] = 0,
 ) -> PieceView:
-    """Tokenise a corpus and find the pieces of each mention.
-
-    ``max_pieces`` is the longest window, special pieces included, by default the encoder's limit; ``reserved``, an int
-    or (n,), is how much of it to leave free. MemberError if a text has no piece, or its mentions do not fit.
-    """
+    """Tokenise a corpus and find the pieces of each mention, in windows of ``max_pieces`` less ``reserved``."""
     limit = encoder.max_pieces if max_pieces is None else min(max_pieces, encoder.max_pieces)
     before, after = special_pieces(encoder)
     spaces = np.broadcast_to(limit - len(before) - len(after) - np.asarray(reserved), len(corpus))

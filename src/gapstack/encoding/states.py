@@ -46,10 +46,7 @@ def read_states(
     hidden: bool = False,
     attention: bool = False,
 ) -> States:
-    """Run pieces ``ids`` (b, L) with mask ``keep``, True on pieces and None without padding, through a model.
-
-    Raises MemberError if the model does not return the layers or the attention that are asked for.
-    """
+    """Run pieces ``ids`` (b, L) with mask ``keep``, True on pieces and None without padding, through a model."""
     config: Any = model.config
     length = ids.shape[1]
     inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": None if keep is None else keep.long()}

@@ -83,12 +83,10 @@ class Vectors:
 def read_vectors(
     source: str | Path, *, limit: int | None = 50_000, keep: Collection[str] = frozenset()
 ) -> Vectors:
-    """Read word vectors from a file, or take an encoder's input embeddings.
+    """Read word vectors from a file or a data set of ``vectors``, or take an encoder's input embeddings.
 
-    ``source`` is a file, also by its name in the data set ``vectors``; ``encoder`` for the embedded MiniLM; or
-    ``encoder:NAME``, or an encoder's folder. The first ``limit`` words of a file are read (None for all), and those of
-    ``keep`` wherever they are, also in lower case. Raises DataError with the place if the file breaks its format or is
-    a pickle; DataNotFoundError if the file or encoder does not exist.
+    ``source`` is a file; ``encoder`` for the embedded MiniLM; or ``encoder:NAME``, or an encoder's folder. The first
+    ``limit`` words of a file are read (None for all), and those of ``keep`` wherever they are, also in lower case.
     """
     found = _locate(source)
     if isinstance(found, Encoder):

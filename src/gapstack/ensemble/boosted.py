@@ -48,11 +48,7 @@ class LightGBMStacker(Stacker):
 
 
 class EvidenceStacker(Stacker):
-    """A conditional logit of the base predictions, corrected by boosted trees over agreement and hand-made features.
-
-    The logits are the trees' initial score, out of fold in training, or the trees would trust a score that was fitted
-    on the labels. The result is the weighted geometric mean of this and of :class:`LightGBMStacker`.
-    """
+    """A conditional logit of the base predictions, corrected by boosted trees over agreement and hand-made features."""
 
     rounds: Count = 250
     """Number of trees that correct."""

@@ -41,10 +41,7 @@ class Identity(Calibrator):
 
 
 class VectorScaling(Calibrator):
-    """A scale for names, and a scale and a bias for NEITHER (Guo et al. 2017, section 4.2).
-
-    The share of a uniform distribution that is mixed in is learned too; it bounds the loss of a wrong label.
-    """
+    """A scale for names, and a scale and a bias for NEITHER (Guo et al. 2017, section 4.2), mixed with uniform."""
 
     LEARNED = ("values",)
     VECTOR: ClassVar[bool] = True

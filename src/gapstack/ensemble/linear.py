@@ -36,11 +36,7 @@ LOGIT_FLOOR, _BLEND_FLOOR, _LOGISTIC_FLOOR = 1e-3, 1e-4, 1e-6
 
 
 class MeanStacker(Stacker):
-    """A mean of the members with given weights; nothing is learned. It pools all folds' members at once.
-
-    Teams of the shared task used the plain mean of probabilities (Attree, Wang, Krige, Chada), the mean of logits
-    (Abzaliev), and weights set by hand (Ionita et al. 0.65 and 0.35; Liu).
-    """
+    """A mean of the members with given weights, over all folds at once; nothing is learned."""
 
     of: Literal["probabilities", "logits"] = "probabilities"
     """Average ``probabilities``, or ``logits`` (the normalised geometric mean)."""

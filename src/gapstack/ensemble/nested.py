@@ -37,19 +37,15 @@ _MIN_FOLDS = 3
 
 @dataclass(frozen=True)
 class NestedStack:
-    """The chosen stacker ``name`` and ``calibration``, ``fitted`` on all rows, and the figures behind the choice.
-
-    ``out_of_fold`` (n, 3) are nested predictions; ``choices`` are the pairs chosen in the outer folds. ``logloss`` is
-    that of each pair, cross-validated over all rows, and ``errors`` the standard error of its difference from the best.
-    """
+    """The chosen stacker and calibration, fitted on all rows, and the figures behind the choice."""
 
     name: str
     calibration: str
     fitted: FittedStacker
-    out_of_fold: Probabilities
-    choices: tuple[Kind, ...]
-    logloss: dict[Kind, float]
-    errors: dict[Kind, float]
+    out_of_fold: Probabilities  # (n, 3), nested
+    choices: tuple[Kind, ...]  # pairs chosen in the outer folds
+    logloss: dict[Kind, float]  # of each pair, cross-validated over all rows
+    errors: dict[Kind, float]  # standard error of its difference from the best
 
     def describe(self) -> str:
         """Describe the choice in a sentence: each stacker with its best calibration, and the outer folds' choices."""
@@ -119,9 +115,7 @@ def fit_nested(
 ) -> NestedStack:
     """Choose among ``candidates`` and ``calibrators``, the simplest first, and fit the chosen ones on all rows.
 
-    ``base_predictions`` (n, m, 3) are the members' out-of-fold probabilities of the labelled ``rows``, and ``folds``
-    (n,) the rows' folds; rows of one page share a fold. Raises MemberError with fewer than three folds or nothing to
-    choose.
+    ``base_predictions`` (n, m, 3) are out of fold, and ``folds`` (n,) keep rows of one page together.
     """
     names, numbered = np.unique(folds, return_inverse=True)
     if not candidates or not calibrators:

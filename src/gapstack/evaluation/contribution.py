@@ -139,8 +139,7 @@ def blend_game(probabilities: Floats, labels: Labels, folds: Ints) -> Worth:
 def blend_weights(of_label: Floats, coalitions: Bools) -> Floats:
     """Weights (m, c) on the simplex that maximise the mean log of ``of_label @ weights``, for c coalitions at once.
 
-    ``of_label`` (n, m) is the members' probability of the label, above 0. Each column is within 5e-4 nats of its
-    optimum, bounded by the log of the largest derivative (Cover 1984); DataError if that is not reached.
+    Each column is within 5e-4 nats of its optimum, bounded by the log of the largest derivative (Cover 1984).
     """
     weights = np.zeros(coalitions.T.shape)
     # single precision is far below the tolerance, and twice as fast

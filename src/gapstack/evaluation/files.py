@@ -108,11 +108,7 @@ class SubmissionProblem:
 
 
 def submit_check(path: Path, corpus: Corpus) -> list[SubmissionProblem]:
-    """Check if Kaggle would accept a submission for the rows of ``corpus``: what it refuses it for, or else notes.
-
-    It accepts files with exactly the header ``ID,A,B,NEITHER`` and every id of the corpus once and no other, in any
-    order. Rows out of order, rows that do not sum to 1 and probabilities that Kaggle would clip are notes.
-    """
+    """What Kaggle would refuse a submission for the rows of ``corpus`` for, or else notes on what it changes."""
     try:
         ids, probabilities = read_submission(path)
         _rows_of(path, ids, corpus, is_tsv=False)

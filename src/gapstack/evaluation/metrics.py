@@ -50,11 +50,7 @@ def _aligned(labels: Labels, probabilities: ArrayLike) -> Floats:
 
 
 def example_losses(labels: Labels, probabilities: ArrayLike) -> Floats:
-    """Logloss of each example in nats, (..., n): minus the log of the probability of its label.
-
-    Kaggle's rule: rows divided by their sum, then clipped to [1e-15, 1 - 1e-15]. Labels are (n,), probabilities (...,
-    n, 3). Raises DataError as :func:`normalise`, and if there is not one row for each label.
-    """
+    """Logloss of each example in nats, (..., n), as Kaggle's: rows rescaled, then clipped to [1e-15, 1 - 1e-15]."""
     of_label = _aligned(labels, probabilities)[..., np.arange(len(labels)), labels]
     return -np.log(np.clip(of_label, FLOOR, 1 - FLOOR))
 
@@ -108,11 +104,7 @@ def f1_ratio(feminine: ArrayLike, masculine: ArrayLike) -> Floats:
 
 
 def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> Ints:
-    """Count true positives, false positives, false negatives and true negatives of each row: (n, 4), summing to 2.
-
-    ``gold`` and ``decided`` are (n, 2). ``answered``, of the same shape, is False without a decision, which is a false
-    negative **even where gold is FALSE**, as in the official scorer. Raises DataError if the shapes do not fit.
-    """
+    """True and false positives, false and true negatives, (n, 4); no answer is a false negative, as officially."""
     if gold.shape[1:] != (2,) or decided.shape != gold.shape:
         raise DataError(f"gold of shape {gold.shape}, decisions of shape {decided.shape}", expected="(n, 2)")
     present = np.ones_like(decided) if answered is None else answered
@@ -128,16 +120,12 @@ def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> Ints
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Predictions of one system for the rows of a corpus, in their order.
-
-    ``probabilities`` (n, 3) are normalised, or None for a system that only decides; ``decided`` and ``answered`` (n, 2)
-    are as in :func:`outcomes`; ``notes`` say what the scorer of their file format accepts silently.
-    """
+    """Predictions of one system for the rows of a corpus: normalised probabilities, or decisions alone."""
 
     probabilities: Floats | None
-    decided: Bools
-    answered: Bools
-    notes: tuple[str, ...] = ()
+    decided: Bools  # (n, 2)
+    answered: Bools  # (n, 2), False without a decision
+    notes: tuple[str, ...] = ()  # what the scorer of their file format accepts silently
 
     @classmethod
     def of(cls, probabilities: ArrayLike) -> Predictions:

@@ -155,9 +155,8 @@ def exchange_p(
 ) -> Floats:
     """Two-sided p-values of equal scores for all pairs of members, (m, m), NaN on the diagonal and without a score.
 
-    The test exchanges the predictions of two members on random pages (approximate randomisation: Noreen 1989; Yeh 2000
-    for F1). The sums after an exchange are half their total plus and minus half the signed difference, so one matrix
-    product serves all pairs. ``rows`` are (n, m, k).
+    Predictions of two members are exchanged on random pages (approximate randomisation: Noreen 1989; Yeh 2000). The
+    sums after it are half their total plus and minus half the signed difference: one matrix product serves all pairs.
     """
     pages = Pages(groups)
     sums = pages.row_sums(rows)
@@ -274,18 +273,13 @@ def _all_scores(sums: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class PairwiseTests:
-    """All pairs of members under one metric: the row's member minus the column's.
-
-    ``difference`` (m, m, 3) holds value, low and high. ``p_bootstrap`` and ``p_permutation`` (m, m) are two-sided, by
-    :func:`bootstrap_p` and :func:`exchange_p`; ``p_holm`` is the latter, corrected for all pairs. NaN on the diagonal
-    of the p-values, and where a member has no such score.
-    """
+    """All pairs of members under one metric: the row's member minus the column's; NaN without a score."""
 
     metric: str
-    difference: Floats
+    difference: Floats  # (m, m, 3) value, low and high
     p_bootstrap: Floats
     p_permutation: Floats
-    p_holm: Floats
+    p_holm: Floats  # p_permutation, corrected for all pairs
 
     def wins(self, alpha: float = 0.05) -> Ints:
         """(m, m): 1 where the row's member wins at ``alpha`` after correction, -1 where it loses, else 0."""

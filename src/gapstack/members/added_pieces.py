@@ -23,11 +23,7 @@ TAGS = ("<P>", "<A>", "<B>")
 def before_text(
     corpus: Corpus, encoder: Encoder, questions: Sequence[str], max_pieces: int | None = None
 ) -> tuple[PieceView, Ints]:
-    """Put a question before each text: ``[CLS] question [SEP] text [SEP]``.
-
-    Returns the pieces, those of the question with the character range (0, 0), and the half-open piece range (n, 2) of
-    each text. Raises MemberError if a question and the mentions of its text do not fit into the window.
-    """
+    """Put a question before each text, ``[CLS] question [SEP] text [SEP]``; also returns texts' ranges (n, 2)."""
     added = [np.concatenate([ids, separator(encoder)]) for ids in pieces(encoder, questions)]
     plain = align(corpus, encoder, max_pieces, reserved=_sizes(added))
     before, after = map(len, special_pieces(encoder))
@@ -42,11 +38,7 @@ def with_endings(
     endings: Sequence[Sequence[str]],
     max_pieces: int | None = None,
 ) -> PieceView:
-    """Append closing words, which begin with a space, and each of k endings: ``[CLS] text closing [SEP] ending [SEP]``.
-
-    The result has n * k inputs, those of a row one after the other, all cut for the longest ending. Raises MemberError
-    if that and the mentions of a text do not fit into the window.
-    """
+    """Append closing words and each of k endings, ``[CLS] text closing [SEP] ending [SEP]``: n * k inputs."""
     count = len(endings[0]) if len(endings) else 0
     ends = pieces(encoder, [ending for row in endings for ending in row])
     closed = [np.concatenate([ids, separator(encoder)]) for ids in pieces(encoder, closings)]
@@ -64,11 +56,7 @@ def with_endings(
 def tagged(
     corpus: Corpus, encoder: Encoder, max_pieces: int | None = None, tags: Sequence[str] = TAGS
 ) -> PieceView:
-    """Tag mentions: ``<A> name <A>``, ``<P> pronoun <P>`` (Attree 2019, section 3.1).
-
-    Tags are put around the mentions' word pieces and are not new vocabulary (BERT's are ``< a >``). Mentions of the
-    result do not include them. Raises MemberError if mentions and tags do not fit into the window.
-    """
+    """Tag mentions by ordinary pieces, ``<A> name <A>``, which mentions of the result leave out (Attree 2019)."""
     added = pieces(encoder, tags)
     return insert_tags(align(corpus, encoder, max_pieces, reserved=2 * int(_sizes(added).sum())), added)
 

@@ -300,12 +300,7 @@ def decision_values(arrays: Mapping[str, NDArray[Any]], rows: Floats) -> Floats:
 
 
 def fit_reduction(vectors: Floats, components: int, removed: int) -> tuple[Floats, Floats]:
-    """Learn PPA-PCA-PPA (Raunak 2017) from vectors (n, H): the mean (H,) and one projection (H, components).
-
-    Post-processing (PPA; Mu and Viswanath 2018, algorithm 1) removes the D = ``removed`` first principal components.
-    The three steps share one decomposition: remove 1 to D, keep k more, remove the first D of those, whose columns are
-    0. Vectors of fewer dimensions keep fewer. Raises MemberError if nothing is left.
-    """
+    """Learn PPA-PCA-PPA (Raunak 2017) from vectors (n, H): the mean (H,) and one projection (H, components)."""
     from sklearn.decomposition import PCA
 
     size = min(components, min(len(vectors) - 1, vectors.shape[1]) - removed)

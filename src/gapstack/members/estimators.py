@@ -94,8 +94,7 @@ _PREFIX = "calibration."
 class SwapEquivariantLogistic:
     """Standardised features to three classes; swapping A and B in the features swaps their probabilities.
 
-    Each row is learned in both orders, and the weights are averaged with their own mirror image. ``mirror[j]`` is the
-    feature that replaces j, times ``signs[j]``, when A and B are swapped; ``strength`` is scikit-learn's ``C``.
+    ``mirror[j]`` is the feature that replaces j, times ``signs[j]``, when A and B are swapped.
     """
 
     weights: Floats

@@ -173,11 +173,7 @@ def _scales(pieces: Floats32, spans: Ints, relations: Floats32) -> dict[str, Flo
 
 
 class SiameseSpans(nn.Module):
-    """Two siamese towers whose scores are added: over span vectors, and over relations to the pronoun.
-
-    ``seeds`` networks see the same batches and inputs' dropout. ``inputs`` is the width of the piece vectors, ``width``
-    that of the projected pieces; ``dropout`` is on the piece vectors, the relations and the hidden units.
-    """
+    """Two siamese towers whose scores are added, over span vectors and over relations; ``seeds`` networks at once."""
 
     def __init__(
         self,

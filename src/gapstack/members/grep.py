@@ -75,11 +75,7 @@ def pronoun_clusters(
 def cluster_pieces(
     view: PieceView, clusters: Sequence[Sequence[Cluster]], max_mentions: int = 20, max_pieces: int = 8
 ) -> dict[str, NDArray[Any]]:
-    """``places`` of the pieces of clusters' mentions, (n, sources, mentions, pieces), 0 on padding, and mask ``kept``.
-
-    Mentions outside the window and those of more than ``max_pieces`` pieces are dropped; of the rest, the first
-    ``max_mentions`` of a cluster are used (both limits are Attree's).
-    """
+    """Pieces of clusters' mentions, (n, sources, mentions, pieces), 0 on padding, and their mask; Attree's limits."""
     sources = max((len(row) for row in clusters), default=0)
     entries: list[tuple[int, int, int, NDArray[np.int64]]] = []
     for row, by_source in enumerate(clusters):

@@ -72,10 +72,7 @@ def is_address(model: str) -> bool:
 
 @dataclass(frozen=True)
 class Limits:
-    """How a server is asked, which does not decide its replies.
-
-    ``budget`` is money if there are ``prices``, of a million prompt tokens and of a million reply tokens, else tokens.
-    """
+    """How a server is asked, which does not decide its replies; ``budget`` is money if it has prices, else tokens."""
 
     key_variable: str = "GAPSTACK_API_KEY"
     concurrency: int = 8

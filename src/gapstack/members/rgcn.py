@@ -140,11 +140,7 @@ class GraphHead(nn.Module):
 
 
 def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], list[tuple[int, int]]]:
-    """Spans of a text's nodes, and the pairs (head, dependent) among them, with a mention on at least one side.
-
-    Nodes are the mentions in order, then the words that govern one of them or depend on it. A word that two mentions
-    share is part of the first.
-    """
+    """Spans of mentions and of the words that govern or depend on them, and the pairs (head, dependent) among them."""
     node_of: dict[int, int] = {}
     for node, span in enumerate(mentions):
         for token in parse.tokens_in(span):
@@ -169,10 +165,7 @@ def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], l
 
 
 def adjacency(pairs: Sequence[tuple[int, int]], present: Bools) -> Floats32:
-    """Weights of edges, (relations, N, N), into the second axis' node from the third's, among nodes ``present`` (N,).
-
-    An edge weighs 1 over the number of edges into its node; that from the node itself weighs 1 and does not count.
-    """
+    """Weights of edges (relations, N, N) among nodes ``present`` (N,): 1 over their number into a node, 1 to itself."""
     edges = np.zeros((len(RELATIONS), len(present), len(present)), dtype=np.float32)
     for head, dependent in pairs:
         if present[head] and present[dependent]:

@@ -20,10 +20,7 @@ from gapstack.types import Floats, Ints
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Rows to learn from: ``gold`` rows given to ``fit``, the only ones with labels, then those of corpora and teacher.
-
-    ``targets`` (n, 3) are probabilities of A, B and NEITHER; ``weights`` (n,) are 1 on average.
-    """
+    """``gold`` rows, the only ones with labels, then others; ``targets`` (n, 3) and ``weights`` (n,), 1 on average."""
 
     corpus: Corpus
     targets: Floats

@@ -214,10 +214,7 @@ def _warn_of_versions(what: str, names: str) -> None:
 
 @dataclass
 class State:
-    """What a fitted member has learned, in forms that are written without pickle.
-
-    ``arrays`` go to one safetensors file, ``texts`` to text files (LightGBM models), ``values`` to JSON.
-    """
+    """What a fitted member has learned: arrays (safetensors), texts (LightGBM models) and values (JSON)."""
 
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)

@@ -37,10 +37,7 @@ def head_f1(training_set: TrainingSet, weights: Attention, direction: Direction)
 
 
 class TransformerSingle(CueMember):
-    """The name with the most attention of one head, with probabilities from its margin as for the other cues.
-
-    A parser is needed for detected names only.
-    """
+    """The name with the most attention of one head, with probabilities from its margin as for the other cues."""
 
     layer: Natural | None = None
     head: Natural | None = None

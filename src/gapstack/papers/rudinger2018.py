@@ -53,12 +53,7 @@ def reproduce(
     parser: str | Path | None = None,
     members: Sequence[str] = MEMBERS,
 ) -> Report:
-    """Audit our members and existing systems, by default the model that comes with gapstack, on Winogender.
-
-    ``members`` are fitted on all splits but test, with ``parser`` for the cues; ``runs`` are targets of ``gap audit``;
-    ``folder`` is searched first for Winogender and the paper's figures. Raises DataNotFoundError if Winogender, the
-    parser or a run is missing, and DataError if every system was trained on Winogender.
-    """
+    """Audit our members and existing systems, by default the model that comes with gapstack, on Winogender."""
     SUITES[_SUITE].load(folder)  # raises before anything is fitted
     systems: dict[str, Predictor] = {}
     for name in members:

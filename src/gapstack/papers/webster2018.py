@@ -58,11 +58,7 @@ def reproduce(
     red: Path | None = None,
     seed: int = 0,
 ) -> Report:
-    """Compute the paper's tables, the statistics of its text and its figure 1; table 5 has published figures only.
-
-    Of the embedded sample, a fifth of the training part is the validation split. ``red`` is the annotated ``red.tsv``
-    of an earlier report, for table 12.
-    """
+    """Compute the paper's tables, statistics of its text and its figure 1; table 12 from an annotated ``red.tsv``."""
     annotations = read_red(red) if red else None
     splits = dict(gap.splits)
     if not {"development", "validation", "test"} <= splits.keys():

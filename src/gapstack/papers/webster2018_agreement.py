@@ -40,11 +40,7 @@ _COUNT = 4
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
-    """Agreement with gold of some systems on m pairs of a name and a pronoun.
-
-    ``pairs`` (m, 2) has the row of each pair and its name, 0 for A and 1 for B; ``right`` (m,) the number of systems
-    that are right about it: all of them (Green), some (Yellow) or none (Red).
-    """
+    """Agreement of systems on m pairs (row, name): ``right`` counts those right; all Green, some Yellow, none Red."""
 
     systems: tuple[str, ...]
     pairs: NDArray[np.int64]
@@ -62,11 +58,7 @@ class Difficulty:
 
 
 def agreement_with_gold(corpus: Corpus, decided: Mapping[str, Bools]) -> Difficulty:
-    """Count the systems that are right about each pair, from their (n, 2) decisions.
-
-    By the paper's footnote 21 a row whose label is A or B counts with that name's pair alone, and a row whose label is
-    Neither with both pairs: 2,201 pairs on GAP development.
-    """
+    """Count the systems that are right about each pair, from their (n, 2) decisions (footnote 21)."""
     gold = gold_decisions(corpus)
     pairs = np.argwhere(gold | ~gold.any(axis=1, keepdims=True))
     right = np.sum([gold == decisions for decisions in decided.values()], axis=0)
@@ -165,10 +157,7 @@ def opposed(first: Bools, second: Bools) -> Bools:
 
 
 def parallelism_choices(corpus: Corpus, parser: str | Path | None = None) -> Bools:
-    """Parallelism's choices among detected candidates, (n, 3): it makes one, that is scored as A or B, that is a name.
-
-    A candidate is scored as A or B by its words, and *is* one of the two where their characters overlap.
-    """
+    """Parallelism's choices among detected candidates, (n, 3): it makes one, scored as A or B, that is a name."""
     found = np.zeros((len(corpus), 3), dtype=bool)
     for row, (example, tree) in enumerate(zip(corpus, parses(corpus, parser), strict=True)):
         names = scene(example, tree, "detected")

@@ -113,11 +113,7 @@ def cue_decisions(
 
 
 class FittedCues:
-    """All cues over the same candidates, fitted on a labelled corpus by the paper's recipe.
-
-    All cues is scikit-learn's ExtraTrees over the decisions of all other cues (the paper's footnote 20). The paper says
-    no more of it; here a name is an instance, as in Transformer-Multi, and its features are the cues' choices.
-    """
+    """All cues: ExtraTrees over the others' decisions (footnote 20), by instances as in Transformer-Multi."""
 
     def __init__(
         self,

@@ -134,10 +134,7 @@ def read_resolver(
 ) -> Reading:
     """Read a resolver's file and align its clusters to the texts of the corpus, the resolver's input.
 
-    Documents are matched to rows by id; in formats without ids there must be one for each row, in order. ``format`` is
-    one of :data:`FORMATS` or :data:`EXCHANGE`, detected by default; ``resolver`` and ``version`` are for files that do
-    not name them. Raises DataError for a document that does not follow the format, a duplicate id, or documents without
-    a row.
+    Documents are matched to rows by id; in formats without ids there must be one for each row, in order.
     """
     path = Path(path)
     name = format or detect(path)

@@ -189,12 +189,7 @@ def checked_span(start: int, end: int, length: float) -> Span:
 
 
 def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
-    """Read a file of clusters; with a corpus, ids, texts and spans are checked and lines may lack ``text_sha256``.
-
-    Raises DataError with file and line: invalid JSON, a missing, unknown or malformed key, an invalid span, a duplicate
-    id, lines of several resolvers, or an id or text that is not the corpus's; DataNotFoundError if the file does not
-    exist.
-    """
+    """Read a file of clusters; with a corpus, ids, texts and spans are checked and lines may lack ``text_sha256``."""
     path = Path(path)
     texts = None if corpus is None else {example.id: example.text for example in corpus}
     documents: dict[str, Document] = {}

@@ -92,9 +92,7 @@ def resolve(
     """Run a resolver on every row and write its clusters to ``target``, a ``.jsonl`` (``.gz``, ``.xz``) file.
 
     Finished rows are kept in ``NAME.part.jsonl``, written every ``seconds`` and on interruption; the same call resumes
-    from there. ``model`` None is the adapter's default. Names and labels are never shown to the resolver, the URLs of
-    the rows' pages only with ``pages``. Raises ExtraError or DataNotFoundError if the package or the model is missing;
-    DataError if it cannot be loaded; MismatchError if another resolver, version or model wrote the unfinished part.
+    from there. Names and labels are never shown to the resolver, the URLs of the rows' pages only with ``pages``.
     """
     model = adapter.model() if model is None else model
     predict = adapter.loaded(model)

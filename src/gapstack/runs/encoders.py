@@ -37,9 +37,7 @@ _PACE = {"epochs", "batch_size", "encoder_lr", "head_lr", "schedule", "patience"
 def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
     """Return a recipe on ``encoder`` (None: the embedded one), and lines that list differences from the paper.
 
-    Members that differed in their encoder alone become one, whose weight in a weighted mean is the sum of theirs. One
-    that reads two encoders reads this one alone.
-    Raises DataNotFoundError if the encoder does not exist; MemberError if its configuration does not give its depth.
+    Members that differed in their encoder alone become one, whose weight in a weighted mean is the sum of theirs.
     """
     load_encoder(encoder)
     size = encoder_size(encoder)

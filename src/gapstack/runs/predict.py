@@ -37,11 +37,8 @@ def predict_file(
 ) -> int:
     """Predict the rows of a file of any length, write a submission in their order, and return the number of rows.
 
-    The whole file is checked first: the first bad row is raised unless a ``quarantine`` takes it. Then chunks of
-    :data:`CHUNK` rows are predicted and stored (:func:`resumable`), each under a hash of its rows and of the predictor
-    with what it has learned, so a killed call continues where it was. Several ``workers`` need the predictor's name.
-    Raises MemberError for a prediction file, or several workers without a name; MismatchError if another process is
-    writing the same output.
+    The whole file is checked first. Then chunks of :data:`CHUNK` rows are predicted and stored (:func:`resumable`),
+    each under a hash of its rows and of the predictor with what it has learned.
     """
     execute, alone = create_executor(workers), workers == 1
     known = predictor if isinstance(predictor, Predictor) else load(predictor)
@@ -101,8 +98,7 @@ def resumable(
     """Compute all chunks, then yield their results in order to a block that writes ``output``.
 
     Results are stored in the folder ``OUTPUT.partial`` until the block ends without error. ``chunks`` are read once, a
-    few ahead of the workers; ``total`` is the sum of their sizes. MismatchError if another process is writing the same
-    output.
+    few ahead of the workers.
     """
     folder, keys = Path(output).with_name(f"{Path(output).name}.partial"), list[str]()
     with locked(folder):

@@ -135,11 +135,7 @@ def shipped_model() -> Path:
 
 
 class FittedRun(Predictor):
-    """A system of a finished run: its stack, or one of its members; by default the stack, or else the last member.
-
-    Each fold's fits are a whole system; the probabilities of ``folds`` of them, all by default, are averaged. Raises
-    MemberError if the run has no such system. :meth:`check` is called before the first prediction.
-    """
+    """A system of a finished run, by default its best: the mean of ``folds`` of its fits, each a whole system."""
 
     def __init__(self, folder: RunFolder, label: str = "", *, folds: int | None = None):
         self.folder, self.recipe = folder, Recipe.of_run(folder)

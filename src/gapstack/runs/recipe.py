@@ -318,9 +318,8 @@ def corpora(
 ) -> tuple[Recipe, Corpus, Corpus]:
     """Load the training and the held-out rows of a recipe; returns the recipe, and both.
 
-    ``data`` is the folder to look in first, or ``sample`` for the embedded sample. Its train and test parts then
-    replace the recipe's splits (as they do where GAP cannot be had), and the recipe's name ends in ``-sample``; a
-    recipe of such a name always uses the sample. A ``quarantine`` collects bad rows.
+    The embedded sample replaces the recipe's splits for ``data="sample"`` and where GAP cannot be had; its name
+    then ends in ``-sample``, and a recipe of such a name always uses the sample.
     """
     folder = Path(data) if data and data != "sample" else None
     splits = {

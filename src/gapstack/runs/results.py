@@ -82,11 +82,7 @@ def _load_rows(folder: RunFolder, recipe: Recipe, data: str | None) -> tuple[Cor
 def run_answers(
     folder: RunFolder, rows: Corpus, only: Collection[str] = ()
 ) -> tuple[str, dict[str, Probabilities]]:
-    """Read probabilities (n, 3) of a run's members and stack, or ``only`` some, for ``rows``, matched by id.
-
-    Returns the part that has the rows and the probabilities by label. Raises DataError if the run has no such member,
-    is not finished, or is damaged; MismatchError if neither part has all the rows.
-    """
+    """Probabilities (n, 3) of a run's systems, or ``only`` some, for ``rows``; and the part that has the rows."""
     recipe = Recipe.of_run(folder)
     if missing := sorted(set(only) - set(recipe.systems)):
         raise DataError(
@@ -110,12 +106,7 @@ def stored_run(
     only: Collection[str] = (),
     rows: tuple[Corpus, Corpus] | None = None,
 ) -> Run:
-    """Read a run as :func:`~gapstack.runs.runner.run` returns it, without executing anything.
-
-    Unfinished members are left out; ``only`` names members, or ``stack``, to read; ``rows`` are its training and
-    held-out rows, loaded by default. Raises DataError if the folder holds no run, or a result is damaged;
-    MismatchError if the data are not those of the run.
-    """
+    """Read a run, or ``only`` some of its systems, as :func:`~.runner.run` returns it; nothing is executed."""
     recipe = Recipe.of_run(folder)
     train, test = rows or _load_rows(folder, recipe, data)
     contaminated_by, jobs = recipe.contaminated_by(), finished(folder, recipe)

@@ -245,11 +245,7 @@ class Parse:
         return np.asarray(np.where(shared == 0, crossed - 1 + sentences, crossed), dtype=np.int32)
 
     def commands(self, token: int) -> NDArray[np.bool_]:
-        """True for tokens that ``token`` c-commands (n,), over dependencies.
-
-        These are the descendants of its head, except itself, its own descendants, and sisters of higher
-        theta-prominence with theirs.
-        """
+        """Tokens that ``token`` c-commands (n,): its head's descendants, not its own nor more prominent sisters'."""
         head = self.heads[token]
         if head == token:
             return np.zeros(len(self), dtype=bool)

@@ -137,10 +137,7 @@ def _pairs(parse: Parse, pronoun: int, names: list[range]) -> Iterator[tuple[Pat
 
 
 def is_initial(parse: Parse, pronoun: int) -> bool:
-    """True if a pronoun is in an initial subordinate clause, or a possessive in an initial prepositional phrase.
-
-    Initial: no noun, verb or pronoun stands before it in its sentence, and what it depends on comes after it.
-    """
+    """True if a pronoun is in an initial subordinate clause, or a possessive in an initial prepositional phrase."""
     first = int(np.flatnonzero(parse.sentence == parse.sentence[pronoun])[0])
     token = pronoun
     while parse.heads[token] != token:
@@ -207,13 +204,7 @@ def mine(
     words: int = WORDS,
     total: int | None = None,
 ) -> Mined:
-    """Extract rows from pages, read one after the other.
-
-    Of a page's matches the rarer patterns come first, then the earlier ones; no two of its rows have the same pronoun
-    or the same two mentions of names. ``first_names`` are genders by capitalised name; ``per_page`` limits the rows of
-    one pronoun form (he, him, his, she, her) from one page (0: all), ``words`` the tokens of a snippet; ``total`` is
-    the number of pages, for the progress bar. Raises DataNotFoundError if there is no parser.
-    """
+    """Extract rows from pages: rarer patterns first, no two of a page with the same pronoun or mentions of names."""
     mined = Mined()
     with progress("mining pages", total or 0) as ticker:
         for batch in _batches(pages):

@@ -139,10 +139,7 @@ def _children(parse: Parse, token: int, *roles: Role) -> list[int]:
 
 
 def understood_subject(parse: Parse, predicate: int) -> int:
-    """Subject of the predicate, including shared and controlled subjects; -1 if there is none.
-
-    "Ann came and [Ann] told him", "Ann wanted to [Ann] see him", "Ann asked Eve to [Eve] see him".
-    """
+    """Subject of a predicate, shared ("Ann came and told him") and controlled ones included; -1 if there is none."""
     while True:
         own = _children(parse, predicate, Role.SUBJECT)
         if own:

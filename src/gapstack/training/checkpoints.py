@@ -35,11 +35,7 @@ _SHARE_OF_TIME = 0.02  # for writing checkpoints
 
 @dataclass(frozen=True)
 class CheckpointContext:
-    """A folder for checkpoints and logs.
-
-    Each training has a subfolder named by a hash of everything that decides its result: only the same run resumes from
-    it, and a finished run is not repeated. The caller removes the folder.
-    """
+    """A folder for checkpoints and logs; each training's subfolder is named by a hash of what decides its result."""
 
     folder: Path
     checkpoint_seconds: float = 120.0

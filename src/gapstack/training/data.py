@@ -174,10 +174,7 @@ def prediction_budget(model: nn.Module, device: torch.device) -> int:
 
 
 def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
-    """As :func:`predict`, on the CPU, with int8 weights in the encoder's linear layers; the model does not change.
-
-    Weights are scaled by output channel, activations by batch (Jacob et al. 2018, section 2), so each row is a batch.
-    """
+    """As :func:`predict`, on the CPU, with int8 weights in the encoder's linear layers (Jacob et al. 2018)."""
     rounded = copy.deepcopy(model).cpu().float().eval()
     with warnings.catch_warnings():
         # torch.ao is deprecated; torchao, its successor, is another package, and slower here

@@ -62,12 +62,9 @@ def train(
 ) -> History:
     """Fine-tune a float32 model in place, on the GPU if there is one; afterwards it is in evaluation mode.
 
-    ``plan`` is one phase or several, run in turn, each with a fresh optimiser; ``validation`` has the rows for early
-    stopping. The model's ``encoder``, if any, may compute in bfloat16, so the head must cast its output to float32.
-    Checkpoints and logs go to ``context``, by default that of the enclosing ``checkpoint_context`` block. Under
-    ``torchrun`` or ``accelerate launch`` each process takes its share of every batch, with the result of one process.
-
-    Raises MemberError without rows or targets, if a plan does not fit the model, or if the loss is not finite.
+    ``plan`` is one phase or several, each with a fresh optimiser; ``validation`` has the rows for early stopping.
+    Checkpoints and logs go to ``context``. Under ``torchrun`` each process takes its share of every batch, with the
+    same result. The model's ``encoder`` may compute in bfloat16, so the head must cast its output to float32.
     """
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     if not plans or not len(data.sizes):

@@ -259,8 +259,7 @@ def read_winogender(data: Path | None, into: ExtraRows) -> None:
 def read_winobias(release: str, data: Path | None, into: ExtraRows) -> None:
     """Read all eight files of a WinoBias release (Zhao et al. 2018): ``current`` or ``original``.
 
-    A line has the right occupation in brackets, and last the pronoun. The other occupation is the one other of the
-    release's bracketed ones that the sentence has; lines with none (misspelt ones) or several are skipped.
+    A line has the right occupation in brackets, and last the pronoun; lines without exactly one other are skipped.
     """
     folder = sources.require("winobias", data) / ("original_site" if release == "original" else "")
     paths = sorted(folder.glob("*_stereotyped_type?.txt.*"))
