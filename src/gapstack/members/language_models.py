@@ -24,7 +24,7 @@ from torch import Tensor
 
 from gapstack.cache import Memory, intact_files, store
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.passes import PieceLimit, forward_budget, in_passes
+from gapstack.encoding.frozen import PieceLimit, forward_budget, in_passes
 from gapstack.errors import MemberError
 from gapstack.files import cache_root, fingerprint
 from gapstack.progress import progress

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
-from gapstack.encoding.passes import PieceLimit, forward_budget, in_passes, on_device
+from gapstack.encoding.frozen import PieceLimit, forward_budget, in_passes, on_device
 from gapstack.encoding.pieces import PieceView, padded_ids
 from gapstack.progress import progress
 from gapstack.training.devices import Tensors, compute_dtype, processes, tf32_under, training_budget

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.passes import CPU_BUDGET
+from gapstack.encoding.frozen import CPU_BUDGET
 from gapstack.encoding.states import dtype_for
 from gapstack.errors import MemberError
 from gapstack.processes import fastest_dtype

@@ -20,7 +20,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from gapstack.cache import intact_files, store
-from gapstack.encoding.passes import PieceLimit, in_passes
+from gapstack.encoding.frozen import PieceLimit, in_passes
 from gapstack.encoding.pieces import batches
 from gapstack.errors import MemberError
 from gapstack.files import cache_root
