@@ -3,7 +3,6 @@
 import sys
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -19,13 +18,22 @@ RECIPE_OF_ONE = Recipe("mine", (Part("probert", "probert", {"training": {"epochs
 
 
 class Notebook:
-    """A service that records what it is sent."""
+    """A tracker that records what it is sent."""
 
-    def __init__(self):
-        self.curves = {}
+    def __init__(self, name="mlflow"):
+        self.name, self.settings, self.lines, self.ends = name, {}, [], []
 
-    def curve(self, name, updates, values):
-        self.curves |= {f"{name}/{key}": (updates.tolist(), list(column)) for key, column in values.items()}
+    def start(self):
+        pass
+
+    def store_init_configuration(self, values):
+        self.settings |= values
+
+    def log(self, values, step=None):
+        self.lines.append((step, values))
+
+    def finish(self):
+        self.ends.append("FINISHED")
 
 
 def log(folder, *losses):
@@ -33,73 +41,63 @@ def log(folder, *losses):
 
 
 def test_each_training_of_a_fold_is_sent_by_update(tmp_path):
-    folder, tracker = RunFolder(tmp_path), Notebook()
+    folder, tracker, increasing = RunFolder(tmp_path), Notebook(), Notebook("wandb")
     log(folder.fold("probert", 0) / "training/abc", 0.9, 0.7)
     log(folder.fold("probert", 1) / "training/abc", 1.0)
     log(folder.fold("probert", 1) / "training/abd", 0.8)
     log_fold(tracker, folder, "probert", 0)
-    assert {name.rpartition("/")[0] for name in tracker.curves} == {"probert/fold-0/training-1"}
+    first = "probert/fold-0/training-1"
+    assert tracker.lines == [
+        (step, {f"{first}/update": step, f"{first}/loss": loss}) for step, loss in ((5, 0.9), (10, 0.7))
+    ]
     log_fold(tracker, folder, "probert", 1)
     log_fold(tracker, folder, "prior", 0)
-    assert tracker.curves["probert/fold-0/training-1/loss"] == ([5, 10], [0.9, 0.7])
-    assert tracker.curves["probert/fold-1/training-2/loss"] == ([5], [0.8])
-    assert np.isnan(tracker.curves["probert/fold-1/training-2/validation"][1]).all()
+    assert tracker.lines[-1] == (
+        5,
+        {f"probert/fold-1/training-2/{k}": v for k, v in (("update", 5), ("loss", 0.8))},
+    )
+    log_fold(increasing, folder, "probert", 0)
+    assert {step for step, _ in increasing.lines} == {None}
 
 
 @pytest.fixture
-def fake_mlflow(monkeypatch):
-    """A module in MLflow's place that writes down runs and parameters."""
-    calls = []
+def notebook(monkeypatch):
+    """A tracker, and a module in MLflow's place that ends its runs."""
+    made = Notebook()
 
     class MlflowException(Exception):  # noqa: N818 - its name in MLflow
         pass
 
-    def start_run(run_name):
-        calls.append(("start", run_name))
-        return SimpleNamespace(info=SimpleNamespace(run_id="1"))
-
-    fake = SimpleNamespace(
-        MlflowException=MlflowException,
-        start_run=start_run,
-        get_tracking_uri=lambda: "postgresql://me:secret@host/runs",
-        log_params=lambda values: calls.append(("settings", values)),
-        end_run=lambda status: calls.append(("end", status)),
-        calls=calls,
-    )
+    fake = SimpleNamespace(MlflowException=MlflowException, end_run=made.ends.append)
     monkeypatch.setitem(sys.modules, "mlflow", fake)
-    return fake
+    monkeypatch.setattr("accelerate.tracking.MLflowTracker", lambda *place, run_name: made)
+    return made
 
 
-def test_a_run_begins_with_its_settings_and_hides_passwords(fake_mlflow):
+def test_a_run_begins_with_its_settings(notebook):
     with tracking("mlflow", RECIPE_OF_ONE) as tracker:
-        assert tracker.address == "MLflow run 1 in postgresql://host/runs"
-    (_, name), (_, settings), (_, status) = fake_mlflow.calls
-    assert (name, status) == ("mine", "FINISHED")
-    assert settings["members/probert/settings/training/epochs"] == "2"
-    assert (settings["folds"], settings["labels"]) == ("5", "official")
+        assert tracker is notebook
+    assert notebook.settings["members/probert/settings/training/epochs"] == "2"
+    assert (notebook.settings["folds"], notebook.settings["labels"]) == ("5", "official")
+    assert notebook.ends == ["FINISHED"]
 
 
-def test_a_run_that_fails_ends_as_failed_with_its_own_error(fake_mlflow):
-    def refuse(status):
-        fake_mlflow.calls.append(("end", status))
-        raise fake_mlflow.MlflowException("gone")
-
-    fake_mlflow.end_run = refuse
+def test_a_run_that_fails_ends_as_failed_with_its_own_error(notebook):
     with pytest.raises(MemberError, match="no gradient"), tracking("mlflow", RECIPE_OF_ONE):
         raise MemberError("no gradient")
-    assert fake_mlflow.calls[-1] == ("end", "FAILED")
+    assert notebook.ends == ["FAILED"]
 
 
-def test_a_service_that_refuses_is_one_line_with_a_remedy(fake_mlflow):
-    def refuse(run_name):
-        raise fake_mlflow.MlflowException("no route to host\nTraceback")
+def test_a_service_that_refuses_is_one_line_with_a_remedy(notebook):
+    def refuse():
+        raise sys.modules["mlflow"].MlflowException("no route to host\nTraceback")
 
-    fake_mlflow.start_run = refuse
-    with pytest.raises(RemoteError, match=r"MLflow .*no route to host.*leave --log out"):
+    notebook.start = refuse
+    with pytest.raises(RemoteError, match=r"mlflow .*no route to host.*leave --log out"):
         tracking("mlflow", RECIPE_OF_ONE).__enter__()
 
 
-@pytest.mark.parametrize("service", ["mlflow", "wandb"])
+@pytest.mark.parametrize("service", ["mlflow", "wandb", "tensorboard"])
 def test_a_missing_package_names_the_extra_before_anything_is_computed(service, tmp_path, monkeypatch):
     monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path / "home"))
     monkeypatch.setitem(sys.modules, service, None)

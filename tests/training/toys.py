@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from gapstack.files import fingerprint
-from gapstack.training.checkpoints import Evaluation, Log
+from gapstack.training import checkpoints
+from gapstack.training.checkpoints import Evaluation
 
 
 class ToyEncoder(nn.Module):
@@ -67,7 +68,6 @@ class ToyData:
 
 def write_log(folder, *evaluations):
     """What a training writes for (phase, update, loss, validation)."""
-    folder.mkdir(parents=True)
     lines = [
         Evaluation(
             phase=phase, epoch=0, update=update, loss=loss, validation=validation, rate=1.0,
@@ -75,4 +75,5 @@ def write_log(folder, *evaluations):
         )
         for phase, update, loss, validation in evaluations
     ]  # fmt: skip
-    Log(folder, tensorboard=False).write(lines)
+    folder.mkdir(parents=True)
+    checkpoints.write_log(folder / checkpoints.LOG, lines)

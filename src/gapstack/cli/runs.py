@@ -62,8 +62,9 @@ def run_command(
     dry_run: bool = Option(False, "--dry-run", help="Print members, cost and missing inputs; train nothing."),
     fresh: bool = Option(False, "--fresh", help="Discard an earlier run of this name."),
     workers: common.WorkersOption = 1,
-    tensorboard: bool = Option(False, "--tensorboard", help="Write TensorBoard files of trainings."),
-    log: Literal["mlflow", "wandb"] | None = Option(None, help="Log the run there; needs the extra."),
+    log: Literal["tensorboard", "mlflow", "wandb"] | None = Option(
+        None, help="Log the run there; needs the extra."
+    ),
     on_error: common.OnErrorOption = "stop",
     as_json: common.JsonOption = False,
 ) -> None:
@@ -91,7 +92,6 @@ def run_command(
         finished = execute(
             *(plan, train_rows, test_rows, workers),
             fresh=fresh,
-            tensorboard=tensorboard,
             stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
             on_fold=partial(log_fold, tracker) if tracker else None,
         )
@@ -99,7 +99,7 @@ def run_command(
         if tracker:
             log_results(tracker, finished, parts)
     if tracker:
-        common.log_note(f"logged: {tracker.address}")
+        common.log_note(f"logged to {log}")
     common.print_table(run_table(finished, parts, parameters=as_json), as_json)
     if not as_json:
         done = f"{finished.reused} of {len(finished.members) * finished.recipe.folds} folds were already done"

@@ -1,19 +1,13 @@
-"""Runs in a tracking service, MLflow or Weights & Biases: settings, learning curves, scores, identity.
+"""Runs in TensorBoard, MLflow or Weights & Biases: settings, learning curves, scores and identity.
 
-    with tracking("mlflow", recipe) as tracker:
-        finished = run(recipe, train, test, on_fold=partial(log_fold, tracker))
-        log_results(tracker, finished, score_run(finished))
-
-The services' own variables (``MLFLOW_TRACKING_URI``, ``WANDB_PROJECT``, ...) decide where the run goes. The trackers of
-accelerate are not used: they cannot mark a run as failed, nor log a curve at steps of its own.
+The services' own variables (``MLFLOW_TRACKING_URI``, ``WANDB_MODE``, ...) decide where a run goes.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
@@ -23,125 +17,72 @@ import pandas as pd
 
 from gapstack.comparison.entries import learning_curves
 from gapstack.comparison.results import PartScores
-from gapstack.errors import RemoteError
+from gapstack.errors import RemoteError, first_line
 from gapstack.evaluation import METRICS
 from gapstack.registry import import_extra
-from gapstack.runs.folder import RunFolder
+from gapstack.runs.folder import RunFolder, home
 from gapstack.runs.recipe import Recipe
 from gapstack.runs.results import Run, run_identity
-from gapstack.types import Floats
 
-
-class _MLflow:
-    """A run in MLflow; ``address`` says where it is."""
-
-    title, failure = "MLflow", "MlflowException"
-
-    def __init__(self, mlflow: Any, name: str) -> None:
-        self._mlflow, self._id = mlflow, mlflow.start_run(run_name=name).info.run_id
-        # a database's address may contain a password
-        place = re.sub(r"//[^/@]*@", "//", mlflow.get_tracking_uri())
-        self.address = f"MLflow run {self._id} in {place}"
-
-    def settings(self, values: Mapping[str, str]) -> None:
-        self._mlflow.log_params({self._name(name): value for name, value in values.items()})
-
-    def curve(self, name: str, updates: Floats, values: Mapping[str, Floats]) -> None:
-        """Add values (k,) of a training at these updates (k,); NaNs are left out."""
-        now = int(time.time() * 1000)
-        metrics = [
-            self._mlflow.entities.Metric(self._name(f"{name}/{key}"), float(value), now, int(update))
-            for key, column in values.items()
-            for update, value in zip(updates, column, strict=True)
-            if np.isfinite(value)
-        ]
-        self._mlflow.MlflowClient().log_batch(self._id, metrics)
-
-    def scores(self, values: Mapping[str, float]) -> None:
-        self._mlflow.log_metrics({self._name(name): value for name, value in values.items()})
-
-    def close(self, *, finished: bool) -> None:
-        """End the run, as failed unless it is finished."""
-        self._mlflow.end_run("FINISHED" if finished else "FAILED")
-
-    @staticmethod
-    def _name(name: str) -> str:
-        """A name without the characters that MLflow refuses."""
-        return re.sub(r"[^/\w. :-]", "_", name)
-
-
-class _WeightsAndBiases:
-    """A run in Weights & Biases, with the methods of :class:`_MLflow`."""
-
-    title, failure = "Weights & Biases", "Error"
-
-    def __init__(self, wandb: Any, name: str) -> None:
-        # printed lines are not sent
-        self._run = wandb.init(name=name, settings=wandb.Settings(console="off", quiet=True))
-        offline = self._run.offline
-        self.address = f"wandb sync {self._run.settings.sync_dir}" if offline else f"W&B run {self._run.url}"
-
-    def settings(self, values: Mapping[str, str]) -> None:
-        self._run.config.update(dict(values))
-
-    def curve(self, name: str, updates: Floats, values: Mapping[str, Floats]) -> None:
-        axis = f"{name}/update"  # an axis for each training, since W&B's own steps only increase
-        self._run.define_metric(f"{name}/*", step_metric=axis)
-        for row, update in enumerate(updates):
-            line = {f"{name}/{key}": float(column[row]) for key, column in values.items()}
-            known = {key: value for key, value in line.items() if np.isfinite(value)}
-            self._run.log({axis: int(update)} | known)
-
-    def scores(self, values: Mapping[str, float]) -> None:
-        self._run.summary.update(dict(values))
-
-    def close(self, *, finished: bool) -> None:
-        self._run.finish(exit_code=0 if finished else 1)
-
-
-Tracker = _MLflow | _WeightsAndBiases
+PROJECT = "gapstack"
+"""Experiment in MLflow, and project in Weights & Biases."""
 
 
 @contextmanager
-def tracking(service: str, recipe: Recipe) -> Iterator[Tracker]:
-    """Track a run in mlflow or wandb while the block lasts; with an error, the service's run ends as failed."""
-    kind = _MLflow if service == "mlflow" else _WeightsAndBiases
-    module = import_extra(service, service)
-    failure = getattr(module, kind.failure)
+def tracking(service: str, recipe: Recipe) -> Iterator[Any]:
+    """Yield accelerate's tracker of a new run; with an error in the block, the service's run ends as failed."""
+    tracker, failure, fail = _tracker(service, import_extra(service, service), recipe.name)
     try:
-        tracker = kind(module, recipe.name)
+        tracker.start()
         try:
             parts = {
                 key: {part.label: {"name": part.name, "settings": part.settings} for part in found}
                 for key, found in (("members", recipe.members), ("stackers", recipe.stackers))
             }
-            tracker.settings(_flat(asdict(recipe) | parts))
+            tracker.store_init_configuration(_flat(asdict(recipe) | parts))
             yield tracker
         except BaseException:
             with suppress(failure):  # the first error is the one to show
-                tracker.close(finished=False)
+                fail()
             raise
-        tracker.close(finished=True)
+        tracker.finish()
     except failure as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise RemoteError(
-            f"{kind.title} refused the run ({reason}); finished folds are kept: fix this or leave --log out, and run "
-            "again"
+            f"{service} refused the run ({first_line(error)}); finished folds are kept: fix this or leave --log out, "
+            "and run again"
         ) from error
 
 
-def log_fold(tracker: Tracker, folder: RunFolder, label: str, fold: int) -> None:
+def _tracker(service: str, module: Any, name: str) -> tuple[Any, type[Exception], Callable[[], object]]:
+    """A service's tracker, the class of its errors, and what marks its run as failed."""
+    from accelerate import tracking  # slow to import
+
+    if service == "mlflow":
+        tracker = tracking.MLflowTracker(PROJECT, run_name=name)
+        return tracker, module.MlflowException, lambda: module.end_run("FAILED")
+    if service == "wandb":
+        quiet = module.Settings(console="off", quiet=True)  # printed lines are not sent
+        tracker = tracking.WandBTracker(PROJECT, name=name, settings=quiet)
+        return tracker, module.Error, lambda: module.finish(exit_code=1)
+    tracker = tracking.TensorBoardTracker(name, str(home() / "tensorboard"))
+    return tracker, OSError, tracker.finish
+
+
+def log_fold(tracker: Any, folder: RunFolder, label: str, fold: int) -> None:
     """Send the learning curves of a finished fold, if its member is fine-tuned."""
     for number, curve in enumerate(learning_curves(folder, label, [fold]), 1):
-        losses = {"loss": curve.training, "validation": curve.validation}
-        tracker.curve(f"{label}/fold-{fold}/training-{number}", curve.updates, losses)
+        place = f"{label}/fold-{fold}/training-{number}"
+        for update, loss, validation in zip(curve.updates, curve.training, curve.validation, strict=True):
+            values = {f"{place}/update": update, f"{place}/loss": loss, f"{place}/validation": validation}
+            # the steps of Weights & Biases only increase, over all trainings
+            tracker.log(_finite(values), step=None if tracker.name == "wandb" else int(update))
 
 
-def log_results(tracker: Tracker, run: Run, parts: Sequence[PartScores]) -> None:
+def log_results(tracker: Any, run: Run, parts: Sequence[PartScores]) -> None:
     """Send the scores of a finished run, and the identity of each of its results."""
     identity = run_identity(run.folder)
     results = {one["label"]: {**one["identity"], "versions": one["versions"]} for one in identity["results"]}
-    tracker.settings(_flat({"identity": {**identity["shared"], **results}}))
+    tracker.store_init_configuration(_flat({"identity": {**identity["shared"], **results}}))
     # stack/held_out/logloss, and with _low and _high the bounds of its interval
     named: dict[str, float | None] = {}
     for part in parts:
@@ -150,13 +91,22 @@ def log_results(tracker: Tracker, run: Run, parts: Sequence[PartScores]) -> None
             named |= {f"{place}/{metric}": scores.value(metric) for metric in METRICS}
             for metric, interval in part.intervals.get(label, {}).items():
                 named |= {f"{place}/{metric}_low": interval.low, f"{place}/{metric}_high": interval.high}
-    tracker.scores({name: value for name, value in named.items() if value is not None and np.isfinite(value)})
+    tracker.log(_finite(named))
+
+
+def _finite(values: Mapping[str, float | None]) -> dict[str, float]:
+    return {_name(key): float(one) for key, one in values.items() if one is not None and np.isfinite(one)}
+
+
+def _name(name: str) -> str:
+    """A name without the characters that MLflow refuses."""
+    return re.sub(r"[^/\w. :-]", "_", name)
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, str]:
     """Values of nested tables as text, by path: ``members/probert/settings/training/epochs``."""
     (values,) = pd.json_normalize(dict(table), sep="/").to_dict("records")
     return {
-        str(key): value if isinstance(value, str) else json.dumps(value, default=str)
+        _name(str(key)): value if isinstance(value, str) else json.dumps(value, default=str)
         for key, value in values.items()
     }

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from gapstack.data.gap_files import write_submission
 from gapstack.ensemble import create_stacker
 from gapstack.ensemble.nested import fit_nested
 from gapstack.ensemble.stack import CrossFit, FitStore, FitTask, FoldFit, cross_fit
-from gapstack.errors import DataError, ExtraError, MemberError, MismatchError, counted
+from gapstack.errors import DataError, MemberError, MismatchError, counted
 from gapstack.files import atomic_folder, discard, fingerprint, sweep
 from gapstack.members import create
 from gapstack.members.store import Identity, changes, identity_of, key_of, of_rows, save, write_state
@@ -53,7 +52,6 @@ class RunStore(FitStore):
     test: Corpus
     folds: Folds
     checkpoint_seconds: float
-    tensorboard: bool
     _started: dict[str, Identity] = field(default_factory=dict)
 
     def identity(self, label: str) -> Identity:
@@ -73,7 +71,6 @@ class RunStore(FitStore):
         with checkpoint_context(
             self._checkpoints(label, fold),
             checkpoint_seconds=self.checkpoint_seconds,
-            tensorboard=self.tensorboard,
         ):
             yield
 
@@ -123,7 +120,6 @@ def run(
     fresh: bool = False,
     workers: int = 1,
     checkpoint_seconds: float = 120.0,
-    tensorboard: bool = False,
     on_fold: Callable[[RunFolder, str, int], None] | None = None,
 ) -> Run:
     """Run a recipe: cross-validate its members, stack them, and write a submission.
@@ -146,8 +142,6 @@ def run(
         Number of folds that are fitted at once, each in a process. Results do not depend on it.
     checkpoint_seconds : float
         Minimum time between two checkpoints of a fine-tuned member.
-    tensorboard : bool
-        Write TensorBoard event files for each fine-tuned member.
     on_fold : callable, optional
         Called with the run's folder, the member's label and the fold after each fold.
 
@@ -163,7 +157,7 @@ def run(
     MismatchError
         If the run's folder has results on other corpora, labels or folds.
     MemberError
-        If TensorBoard is not installed, or a worker is lost.
+        If a worker is lost.
     """
     if not isinstance(recipe, Recipe):
         recipe = Recipe.load(str(recipe))
@@ -180,8 +174,6 @@ def run(
             f"{started_together()} processes were started together for one run; start it without torchrun or "
             "accelerate launch, and use --workers for several processes"
         )
-    if tensorboard and find_spec("tensorboard") is None:
-        raise ExtraError("TensorBoard", "tensorboard")
     folder = RunFolder((root or home()) / "models" / recipe.name)
     with locked(folder.root):
         folds = make_folds(train, recipe.folds, seed=recipe.seed)
@@ -196,7 +188,7 @@ def run(
         if damaged := folder.claim(manifest, list(parts), folds.k, fresh=fresh):
             _log.info("damaged, will be recomputed: %s", ", ".join(damaged))
         folds.save(folder.root / "folds.json")
-        store = RunStore(folder, parts, train, test, folds, checkpoint_seconds, tensorboard)
+        store = RunStore(folder, parts, train, test, folds, checkpoint_seconds)
         fits, reused = _cross_fit(store, create_executor(workers), on_fold or (lambda *fold: None))
         if recipe.stacked:
             _stack(recipe, fits, store)

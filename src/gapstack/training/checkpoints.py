@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from gapstack.errors import DamageError, MemberError, Place
+from gapstack.errors import DamageError, Place
 from gapstack.files import atomic_path, discard, fingerprint, sweep, write_text
 from gapstack.progress import console
 from gapstack.records import source_digest, versions
@@ -29,7 +29,7 @@ from gapstack.training.data import Data, Objective, array_digest, cross_entropy
 from gapstack.training.devices import Tensors, compute_dtype, processes, rng_states
 from gapstack.training.plan import TrainingPlan
 
-NAME = "checkpoint.safetensors"
+NAME, LOG = "checkpoint.safetensors", "history.jsonl"
 _SHARE_OF_TIME = 0.02  # for writing checkpoints
 
 
@@ -40,8 +40,6 @@ class CheckpointContext:
     folder: Path
     checkpoint_seconds: float = 120.0
     """Minimum time between two checkpoints; 0 for one after each update. Longer where writing one is slow."""
-    tensorboard: bool = False
-    """True to write TensorBoard event files too."""
 
 
 current_context: ContextVar[CheckpointContext | None] = ContextVar("checkpoint_context", default=None)
@@ -49,11 +47,9 @@ current_context: ContextVar[CheckpointContext | None] = ContextVar("checkpoint_c
 
 
 @contextmanager
-def checkpoint_context(
-    folder: Path, *, checkpoint_seconds: float = 120.0, tensorboard: bool = False
-) -> Iterator[None]:
+def checkpoint_context(folder: Path, *, checkpoint_seconds: float = 120.0) -> Iterator[None]:
     """Let every training within the block use ``folder`` (see :class:`CheckpointContext`)."""
-    token = current_context.set(CheckpointContext(Path(folder), checkpoint_seconds, tensorboard))
+    token = current_context.set(CheckpointContext(Path(folder), checkpoint_seconds))
     try:
         yield
     finally:
@@ -177,31 +173,8 @@ class History:
         return self.evaluations[-1].seconds if self.evaluations else 0.0
 
 
-class Log:
-    """Writes ``history.jsonl`` in a folder, and TensorBoard curves; MemberError if TensorBoard is not installed."""
-
-    def __init__(self, folder: Path, tensorboard: bool = False):
-        self._path = folder / "history.jsonl"
-        self._writer: Any = None
-        if self._path.is_dir():  # a logging problem must not abort training
-            discard(self._path)
-        if tensorboard:
-            try:
-                from torch.utils.tensorboard import SummaryWriter
-            except ImportError as missing:
-                raise MemberError("TensorBoard is not installed; run: pip install tensorboard") from missing
-            self._writer = SummaryWriter(str(folder))
-
-    def write(self, evaluations: list[Evaluation]) -> None:
-        """Rewrite the log with ``evaluations``, so that a resumed run repeats no line."""
-        write_text(self._path, "".join(json.dumps(asdict(line)) + "\n" for line in evaluations))
-        if self._writer is not None and evaluations:
-            last = evaluations[-1]
-            for name in ("loss", "validation", "rate", "examples_per_second"):
-                if (value := getattr(last, name)) is not None:
-                    self._writer.add_scalar(f"phase {last.phase}/{name}", value, last.update)
-
-    def close(self) -> None:
-        """Close TensorBoard's writer."""
-        if self._writer is not None:
-            self._writer.close()
+def write_log(path: Path, evaluations: Sequence[Evaluation]) -> None:
+    """Rewrite a log with ``evaluations``, so that a resumed run repeats no line."""
+    if path.is_dir():  # a logging problem must not abort training
+        discard(path)
+    write_text(path, "".join(json.dumps(asdict(line)) + "\n" for line in evaluations))

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import filelock
 import numpy as np
@@ -26,13 +27,14 @@ from gapstack.errors import MemberError
 from gapstack.files import cache_root
 from gapstack.progress import Ticker, progress
 from gapstack.training.checkpoints import (
+    LOG,
     CheckpointContext,
     Checkpoints,
     Evaluation,
     History,
-    Log,
     current_context,
     identity,
+    write_log,
 )
 from gapstack.training.data import TARGET, Data, Inputs, Objective, cross_entropy, epoch_batches, loader
 from gapstack.training.devices import (
@@ -141,12 +143,12 @@ class _Training:
         self.record = _Record()
         self.best: Tensors = {}
         self.checkpoints: Checkpoints | None = None
-        self.log: Log | None = None
+        self.log: Path | None = None
         if context is not None:
             folder = context.folder / identity(model, data, plans, validation, objective)
             self.checkpoints = Checkpoints(folder, context.checkpoint_seconds)
             if self.state.is_main_process:
-                self.log = Log(folder, context.tensorboard)
+                self.log = folder / LOG
         model.to(self.device)
 
     def run(self) -> History:
@@ -161,8 +163,6 @@ class _Training:
                     self._phase(adam, ticker)
                 adam = {}
         self.model.eval()
-        if self.log is not None:
-            self.log.close()
         return History(tuple(self.record.evaluations), tuple(self.record.best_updates))
 
     def _resume(self) -> Tensors:
@@ -283,7 +283,7 @@ class _Training:
         record.evaluations.append(evaluation)
         record.loss, record.rows, record.seconds_learning = 0.0, 0, 0.0
         if self.log is not None:
-            self.log.write(record.evaluations)
+            write_log(self.log, record.evaluations)
         if self.plan.patience is None or validation is None:
             return
         if record.best is None or validation < record.best:
