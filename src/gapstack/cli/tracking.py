@@ -57,6 +57,9 @@ def _tracker(service: str, module: Any, name: str) -> tuple[Any, type[Exception]
     """A service's tracker, the class of its errors, and what marks its run as failed."""
     from accelerate import tracking  # slow to import
 
+    from gapstack.training.devices import processes
+
+    processes()  # accelerate's logger needs its state
     if service == "mlflow":
         tracker = tracking.MLflowTracker(PROJECT, run_name=name)
         return tracker, module.MlflowException, lambda: module.end_run("FAILED")
