@@ -3,8 +3,6 @@
 On disk, a file is named after the SHA-256 of its bytes; a damaged one is deleted with a warning and computed again.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

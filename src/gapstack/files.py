@@ -1,7 +1,5 @@
 """Atomic writes, packed input, content hashes, and the cache folder."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Progress bars with rate and time left, on terminals and in notebooks; nested work has a bar below the outer one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec

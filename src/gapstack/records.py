@@ -4,8 +4,6 @@ A folder of results has one record, written last and read first. Checksums only 
 the author of a folder writes its checksums too.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import platform

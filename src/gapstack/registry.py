@@ -1,7 +1,5 @@
 """Look-up by name: members, stackers, feature blocks, file formats and whatever else users name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module

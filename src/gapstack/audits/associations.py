@@ -15,8 +15,6 @@ word is put into the same six :data:`TEMPLATES`. A test that finds no associatio
 (section 5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations

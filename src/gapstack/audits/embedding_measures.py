@@ -5,8 +5,6 @@ debiasing (the most biased words, the gender direction), and returns an :class:`
 if the vocabulary covers too little of the word lists.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

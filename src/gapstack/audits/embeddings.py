@@ -1,7 +1,5 @@
 """Gender bias of word vectors before and after debiasing: :func:`audit_embeddings`, and its report."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

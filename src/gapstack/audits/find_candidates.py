@@ -4,8 +4,6 @@ The rows of a suite give both candidates, which hides whether a system would fin
 technician" as a name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path

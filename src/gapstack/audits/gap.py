@@ -4,8 +4,6 @@ Feminine and masculine rows of GAP differ in the number of nearby names and the 
 part of a system's bias (Kocijan, Camburu and Lukasiewicz 2020). Weights that balance both remove that part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

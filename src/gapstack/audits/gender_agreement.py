@@ -11,8 +11,6 @@ The sentences are templates with names filled in. A placeholder such as ``{they}
 such pronoun of a sentence is a row.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

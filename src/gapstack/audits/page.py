@@ -1,7 +1,5 @@
 """An audit as one self-contained web page: verdict and headlines first, then suites, pairs and the model card."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plots as self-contained SVG: points with their regression line, and precision against recall."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape

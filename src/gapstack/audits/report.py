@@ -1,7 +1,5 @@
 """Results of an audit, and its report: verdict, headlines, every panel, plots and model card."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isnan

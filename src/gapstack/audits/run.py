@@ -1,7 +1,5 @@
 """One audit: every suite with data, on every system that was not trained on it."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

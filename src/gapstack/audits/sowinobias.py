@@ -9,8 +9,6 @@ both orders, with every positive adjective after "liked" and every negative one 
 say how many of them it used, so its figures and ours may be over different sentences of this family.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path

@@ -3,8 +3,6 @@
 Sentences from one template, or about one occupation, are not independent: whole groups of them are resampled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

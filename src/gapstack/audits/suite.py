@@ -1,7 +1,5 @@
 """Base class of the audit's benchmark suites, their rows and their results."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field

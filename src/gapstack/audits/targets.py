@@ -1,7 +1,5 @@
 """What can be audited: a run's stack and members, a saved member, or files of probabilities and clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Their readers decide what becomes a row: blanks of WSC273 and WinoGrande are fil
 first names of one gender.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

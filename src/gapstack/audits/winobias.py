@@ -7,8 +7,6 @@ current one of their repository.
 F1 is GAP's, over the decisions "is it A" and "is it B", not the paper's coreference F1.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path

@@ -7,8 +7,6 @@ The paper's systems link the pronoun to any mention; here they choose between tw
 "neither" is rarer. Shares are over sentences; intervals resample occupations.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path

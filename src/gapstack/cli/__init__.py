@@ -1,7 +1,5 @@
 """The command line, ``gap``."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io

@@ -1,7 +1,5 @@
 """Answers in a terminal: the text with its people in colour, and the candidates of each pronoun as bars."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from rich.cells import cell_len, set_cell_size

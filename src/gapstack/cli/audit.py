@@ -1,7 +1,5 @@
 """Gender bias of systems, of word vectors and of sentence encoders."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recipes, members with their settings, and a trial of encoders."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

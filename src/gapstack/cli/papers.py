@@ -1,7 +1,5 @@
 """Published tables next to our figures, and speed next to plain baselines."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

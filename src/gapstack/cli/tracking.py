@@ -3,8 +3,6 @@
 The services' own variables (``MLFLOW_TRACKING_URI``, ``WANDB_MODE``, ...) decide where a run goes.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

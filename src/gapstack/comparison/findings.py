@@ -1,7 +1,5 @@
 """What a comparison shows, in sentences: the verdict, the genders, contributions and labels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

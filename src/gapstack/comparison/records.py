@@ -1,7 +1,5 @@
 """A comparison as JSON, and as CSV files for other tools: unrounded, null or empty where a value is missing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from itertools import combinations, product

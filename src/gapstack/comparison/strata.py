@@ -1,7 +1,5 @@
 """Dimensions that results are broken down by, from text, spans and URL; weights that balance the genders."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations, pairwise
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 An augmentation maps an example to a changed one, or to None where it does not apply.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

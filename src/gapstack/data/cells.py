@@ -4,8 +4,6 @@ An error in the file as a whole always stops the reading. An error in one line (
 wrong number of cells, the reader's own checks) stops it too, unless a :class:`Quarantine` takes such lines.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence

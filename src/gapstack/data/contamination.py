@@ -1,7 +1,5 @@
 """Rows that a predictor has learned from, and rows that two corpora share: a score on them means nothing."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Folds for cross-validation: grouped by page, whose rows share names and facts, stratified by gender and label."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from functools import cached_property

@@ -8,8 +8,6 @@ submission CSV      ``ID,A,B,NEITHER``: probabilities, which need not sum to 1 (
 ==================  =====================================================================================
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

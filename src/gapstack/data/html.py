@@ -1,7 +1,5 @@
 """HTML of notebooks: a text with coloured spans, and a table; legible on light and dark pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """Label sets: GAP's official labels and four corrected versions, by three lists that were published independently."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ paragraphs end at an empty line. JSON lines (``.jsonl``) are one page a line: ``
 ``url`` and ``title`` are optional. Blanks within a paragraph become single spaces.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

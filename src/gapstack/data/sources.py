@@ -6,8 +6,6 @@ which ``scripts/embed_data.py`` writes). GAP itself is downloaded if it is nowhe
 replaces it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tarfile

@@ -4,8 +4,6 @@ Rows of stage 2 that the teachers' files leave out were scored in the competitio
 with one of them, or with a row of GAP, are not learned from. The teachers may have been trained on all of GAP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Word lists for measures of bias in word vectors and debiasers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

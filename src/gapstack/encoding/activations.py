@@ -6,8 +6,6 @@ Transformer-Single (Webster et al. 2018, section 4.4), attention is averaged ove
 the pieces attended to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

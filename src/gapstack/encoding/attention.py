@@ -6,8 +6,6 @@ pronoun", ``w_name @ A @ w_pronoun``. The members' default is the sum of both di
 embedded encoder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

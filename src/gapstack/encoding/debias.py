@@ -3,8 +3,6 @@
 Iterative null-space projection (:func:`null_space`) also debiases a member's features.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

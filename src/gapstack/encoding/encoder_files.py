@@ -5,8 +5,6 @@ An encoder is a folder with ``config.json``, a tokenizer and safetensors. Weight
 cache.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import pickle
 import shutil

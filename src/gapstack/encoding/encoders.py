@@ -4,8 +4,6 @@ Of an encoder-decoder the encoder alone is used. A causal model, whose pieces do
 text twice, and its second copy counts (:mod:`gapstack.encoding.states`).
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Iterator, Mapping

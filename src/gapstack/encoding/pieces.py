@@ -8,8 +8,6 @@ and two inner segments, of which the longest, outer ones counting double, is sho
 pieces at the text's ends, inner ones in their middle. Pieces of mentions are never cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Gradient-boosted stackers: over base predictions alone, and over base predictions and hand-made features."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import lightgbm

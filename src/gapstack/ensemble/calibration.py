@@ -1,7 +1,5 @@
 """Calibrators, the last step of a stack, fitted on out-of-fold probabilities; all treat A and B alike."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self
 

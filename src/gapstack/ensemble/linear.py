@@ -1,7 +1,5 @@
 """Linear stackers: means, the simplex blend, conditional logits (also with weights by row) and logistic regression."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 

@@ -1,7 +1,5 @@
 """Stackers that are small networks over rows in both orders."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import replace
 from threading import Lock

@@ -1,7 +1,5 @@
 """Cross-fitting of members, and the stack: members pooled by a stacker, itself a member (Wolpert 1992)."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

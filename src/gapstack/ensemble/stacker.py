@@ -1,7 +1,5 @@
 """The base of all stackers, symmetric in A and B."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import ClassVar, Literal, Self
 

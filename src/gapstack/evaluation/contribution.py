@@ -7,8 +7,6 @@ member's mean gain over all orders of arrival: twins share their gain, and the v
 over the prior. Both are means over rows, so that pages can be resampled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise, product

@@ -1,7 +1,5 @@
 """Calibration, selective answers, similarity of members, difficulty of rows and likely label errors."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -11,8 +11,6 @@ twice in the file             refused by the reader           the first row coun
 Refused means a :class:`~gapstack.errors.DataError`; what the scorer accepts silently is a note.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -6,8 +6,6 @@ counts or losses: one matrix product of (replicates, pages) by (pages, sums) giv
 same replicates, which pairs their differences. The same seed and number of pages give the same draws.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

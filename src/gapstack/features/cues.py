@@ -5,8 +5,6 @@ are PERSON names that match neither A nor B; distances are dependency edges. Row
 parse are NaN.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import nan
 

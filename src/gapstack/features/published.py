@@ -17,8 +17,6 @@ according to the author).
 Features that need the parse are NaN for a mention without a token.
 """
 
-from __future__ import annotations
-
 from math import log1p, nan
 
 import numpy as np

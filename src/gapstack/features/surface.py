@@ -5,8 +5,6 @@ stated otherwise; "between" means between the name and the pronoun; undefined va
 pronoun) are NaN. Kinds and roles are numbered as in the code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache

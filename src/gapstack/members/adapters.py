@@ -1,7 +1,5 @@
 """Functions and scikit-learn's classifiers as members, for :func:`gapstack.stack` and ``gapstack.cross_validate``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from reprlib import repr
 from typing import Any, Self

@@ -3,8 +3,6 @@
 The text's window is cut so that all fit and no mention is lost. Token types are all the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

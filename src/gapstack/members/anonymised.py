@@ -15,8 +15,6 @@ copies. Texts are not cut at sentences. ``pure`` averages over both orders of th
 anonymising has one weight instead of five.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal

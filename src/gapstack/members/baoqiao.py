@@ -13,8 +13,6 @@ each pair. The network's inputs are standardised, and weight decay replaces the 
 Swapping A and B does not exactly swap the columns, as in the paper.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, ClassVar, Literal

@@ -6,8 +6,6 @@ where B is. For each pass, s is never negative and grows with the margin, and n 
 fitted by ridge-penalised maximum likelihood.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar

@@ -15,8 +15,6 @@ the last). Names of persons come from the project's own parser. Hidden units of 
 dropout of 0.1, theirs 0.15. Swapping A and B swaps the columns.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Replies of an OpenAI-compatible server: their form, and the probabilities of a question's options in them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, NotRequired

@@ -1,7 +1,5 @@
 """Estimators that members and stackers share: LightGBM's trees, and a logistic regression symmetric in A and B."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from math import isfinite

@@ -19,8 +19,6 @@ ELMo. Vectors are standardised; features are scaled by the training rows alone. 
 AdamW's weight decay on all layers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

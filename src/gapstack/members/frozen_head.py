@@ -1,7 +1,5 @@
 """Members over a frozen encoder: the encoder's vectors, small networks over arrays, and heads over mention vectors."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace

@@ -13,8 +13,6 @@ are two heuristics that need no resolver; files of clusters must hold the texts 
 swap the probabilities exactly.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar

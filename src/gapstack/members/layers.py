@@ -1,7 +1,5 @@
 """Layers of several members' heads: dense layers, interactions of name and pronoun, and running standardisation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -11,8 +11,6 @@ What these servers share is ``POST /chat/completions``; the rest differs:
 So the richest request is tried first, and what is refused or not answered is left out (:data:`DIALECTS`).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -12,8 +12,6 @@ in hundreds of pieces, since tanh of a number of pieces is little more than its 
 probabilities, as in the paper.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Literal
 
 import torch

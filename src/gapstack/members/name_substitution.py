@@ -6,8 +6,6 @@ longer name is searched first, so "Ann" is not found in "Ann Lee". Names that oc
 fewer than two are left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

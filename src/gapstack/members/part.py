@@ -1,7 +1,5 @@
 """Members and stackers as recipes and stacks list them: name, label and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product

@@ -10,8 +10,6 @@ never lose a mention; attention probabilities have no dropout in training. Swapp
 probabilities exactly: ``<A>`` and ``<B>`` are different words to the encoder.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from torch import Tensor, nn

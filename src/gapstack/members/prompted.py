@@ -7,8 +7,6 @@ logistic regression over the three log-probabilities, equivariant to swapping A 
 A language model may have seen every public test set, so that is presumed (:attr:`Prompted.contaminated_by`).
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

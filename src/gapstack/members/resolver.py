@@ -7,8 +7,6 @@ together, so that swapping the names swaps the probabilities. It cannot memorise
 frequencies of the training rows without one, or of all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

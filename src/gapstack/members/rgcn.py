@@ -12,8 +12,6 @@ without which it overfits. AdamW with warm-up and linear decay for a few epochs 
 Swapping A and B does not swap the probabilities exactly, as in the paper.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

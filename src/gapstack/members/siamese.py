@@ -12,8 +12,6 @@ decay on all layers. The paper stops by the fold that it scores; here the number
 uses rows of other pages. Features come from the project's own parser.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

@@ -12,8 +12,6 @@ free, and is contaminated for Winogender. ``seeds`` heads are trained side by si
 are standardised. Swapping A and B does not swap the probabilities, as in the paper.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

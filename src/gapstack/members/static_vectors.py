@@ -11,8 +11,6 @@ trained on OntoNotes, which is not free. Ours is given the mentions and trained 
 default the embedded encoder's input embeddings; words that it lacks have no vector.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 

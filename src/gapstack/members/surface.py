@@ -7,8 +7,6 @@ development and validation by 5-fold cross-validation grouped by page. Rows with
 named neither, since every row of GAP has a page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ random trees. Here the attention is any encoder's, by default read in both direc
 ``name-to-pronoun``.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Annotated, Any

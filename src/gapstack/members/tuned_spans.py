@@ -6,8 +6,6 @@ and B exchanges their columns. A copy with other names keeps the relations (feat
 its row. A teacher's rows and their copies are learned first, once for all folds, and GAP's labels after them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The papers' tables and experiments, published figures next to ours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from gapstack.display.render import Cell, Column, Section, Table

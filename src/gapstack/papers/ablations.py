@@ -4,8 +4,6 @@ Each finding is a recipe whose members differ in one setting and in the seed. Ar
 on GAP's training splits, never on test. SEAT and WEAT (Bao and Qiao) need no run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ too. Tables 1, 4 and 5 are of a coreference system over the vectors, trained wit
 WinoBias and SoWinoBias; ours are of the members of :data:`RECIPE`, each trained with several seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path

@@ -8,8 +8,6 @@ The paper's three systems link a pronoun to any mention or to none, and were not
 between the two or neither. Humans were asked which of the two the pronoun means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

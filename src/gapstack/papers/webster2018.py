@@ -4,8 +4,6 @@ Members are fitted on GAP validation, as in the paper. ``paper`` is :func:`gapst
 where it is empty, the tables show our figures alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables 11 and 12 of Webster et al. 2018, agreement with gold and its Red pairs, and the statistics in its text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

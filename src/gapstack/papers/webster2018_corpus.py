@@ -1,7 +1,5 @@
 """Tables 1 to 3 of Webster et al. 2018, about the corpus, and table 5, which has published figures only."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from functools import reduce

@@ -3,8 +3,6 @@
 Cues are those of the paper, :data:`gapstack.text.cues.PAPER`, and attention is read from the name to the pronoun.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

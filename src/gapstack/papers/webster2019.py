@@ -4,8 +4,6 @@ Tables 1 to 3 of the overview and the GAP paper's baselines are read from the da
 teams' own papers are in ``team_papers.json``, each with its encoder, split and labels, since most are not comparable.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from importlib import resources

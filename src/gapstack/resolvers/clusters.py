@@ -12,8 +12,6 @@ One line is one document with these keys:
 Files may be plain, ``.gz`` or ``.xz``, and need not cover every text (:meth:`Clusters.covers`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

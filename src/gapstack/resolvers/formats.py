@@ -4,8 +4,6 @@ A format is a function that turns one document into an :class:`Output`; :data:`F
 the resolver's version of a text; :mod:`gapstack.resolvers.align` puts them into the original.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 To add one, write a function that loads a model's folder and returns a :data:`Predict`, and list it in :data:`ADAPTERS`.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import logging

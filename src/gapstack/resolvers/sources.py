@@ -1,7 +1,5 @@
 """Clusters by the names in settings: files, recorded output, and resolvers that are run on the rows' texts."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Cross-validation and stacking in one line, without a recipe or a run's folder; stacking of prediction files."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ and epochs of phases that train an encoder of another size (small, base, large, 
 are replaced by the defaults of the member for it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -5,8 +5,6 @@ weights), 2 x for a forward pass. Hours: operations, divided by a share of the d
 least the time in which the processor can start the operations of each update.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Prediction of a file of any length, and other long work, as resumable streams of chunks."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Runs as Python objects: what a run returns and stores, and what it predicted for its own rows."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path

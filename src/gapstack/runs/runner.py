@@ -4,8 +4,6 @@ Members are cross-fitted on the training rows, a stacker chosen by nested cross-
 out-of-fold predictions, and held-out rows are predicted by each fold's members, stacked, averaged over folds.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 import time

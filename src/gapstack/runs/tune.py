@@ -4,8 +4,6 @@ Trials are lines of JSON in a journal next to the run's folder, so a killed sear
 trials is somewhat optimistic: compare it with the original settings on the held-out split.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf

@@ -14,8 +14,6 @@ url                 syntactically closest name that shares a word with the page 
 :class:`Definition` says which names topical entity counts words of, and what "closest" means in parallelism.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

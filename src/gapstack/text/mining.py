@@ -16,8 +16,6 @@ Of the paper's constraints for diversity (table 2) three are implemented: one ro
 :func:`balanced` genders and patterns (6:1:1). Gold clusters give labels where a page has them.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

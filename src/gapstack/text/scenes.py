@@ -6,8 +6,6 @@ does not corefer with an argument of its own predicate (principle B), and a name
 his brother") are excluded too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Literal

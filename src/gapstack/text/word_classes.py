@@ -1,7 +1,5 @@
 """English word classes for the surface features, in lower case; no list has first names."""
 
-from __future__ import annotations
-
 
 def _listed(*lines: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())

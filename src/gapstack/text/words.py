@@ -3,8 +3,6 @@
 The rules know GAP's typography: double quotes are pairs of ASCII marks, and ``*`` stands for a lost letter ("C*rdoba").
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right

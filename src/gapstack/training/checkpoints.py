@@ -3,8 +3,6 @@
 Members know no files: the caller names the folder, ``with checkpoint_context(folder): member.fit(corpus)``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

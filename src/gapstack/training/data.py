@@ -1,7 +1,5 @@
 """Rows that become tensors, in batches of similar length; predictions for them; validation rows; the loss."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import warnings

@@ -4,8 +4,6 @@ Random numbers depend on the seed and the update's number alone, or on a generat
 an interrupted run resumes in the middle of an epoch with the result of an uninterrupted one.
 """
 
-from __future__ import annotations
-
 import math
 import shutil
 import time

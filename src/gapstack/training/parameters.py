@@ -1,7 +1,5 @@
 """A model's parameters: freezing, learning rates by layer, mixed precision, and the optimiser."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Settings of fine-tuning: frozen, validated, and convertible to JSON."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

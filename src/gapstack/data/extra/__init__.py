@@ -1,7 +1,5 @@
 """Corpora that were not made for GAP, as GAP-like rows to train on: a pronoun, the name it means, another name."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple

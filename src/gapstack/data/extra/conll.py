@@ -3,8 +3,6 @@
 The last column opens and closes mentions: ``(3``, ``3)``, ``(3)``. GUM writes ``person-3-Lord_Byron`` for 3.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import tarfile

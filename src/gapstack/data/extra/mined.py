@@ -1,7 +1,5 @@
 """GAP-like rows out of documents with coreference: a pronoun, its antecedent's name, and a compatible distractor."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rows that the readers of extra corpora add."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

@@ -4,8 +4,6 @@ WSC273 and WinoGrande have a blank in place of the pronoun. It is filled if both
 and the words around the blank leave one case ("because _ was", "to _.", "_'s"). Otherwise the schema is skipped.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Prompts: templates of questions, one file each, and their rendering for the rows of a corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
