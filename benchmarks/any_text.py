@@ -12,8 +12,6 @@ its head; clusters are persons by their pronouns and titles.
     python benchmarks/any_text.py --names
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Collection

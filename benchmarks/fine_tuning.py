@@ -16,8 +16,6 @@ Bars: 6 times Trainer, 2 times its best, 35 examples/s, 55% of the measured bflo
 forward passes. They are for a processor that multiplies bfloat16 in hardware. Exit status 1 where one is missed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -11,8 +11,6 @@ rate in CPU seconds still says what a free core would do. Then the vectors of bo
 Bars: at least 3 times the plain loop, at least 150 examples a second. Exit status 1 where one is missed.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import statistics

@@ -15,8 +15,6 @@ times with its defaults, and 4,000 rows for 3 epochs in under 90 seconds. Exit s
 there is no GPU to measure.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import sys

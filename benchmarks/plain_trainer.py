@@ -1,7 +1,5 @@
 """What the fine-tuning benchmarks compare with: a plain `transformers.Trainer`, and the machine's matrix peak."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from typing import Any

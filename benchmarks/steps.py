@@ -7,8 +7,6 @@
 - a batch of frozen states: float16 that the device casts against float32 that is copied to it.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

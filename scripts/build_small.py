@@ -11,8 +11,6 @@ The same data, code, libraries and kind of processor give the same bytes; set OM
 without a seed, and no file holds a time or a path.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from functools import reduce

@@ -4,8 +4,6 @@ In a document, a table stands between ``<!-- table: COMMAND | TITLE -->`` and ``
 runs with ``--output`` in a temporary folder; the first table of its report whose title begins with TITLE is written.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

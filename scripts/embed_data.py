@@ -15,8 +15,6 @@ papers              figures of the papers' tables
 =================== ===================================================================================
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import lzma

@@ -6,8 +6,6 @@ one sex; the most frequent come first.
     python scripts/first_names.py --data ../shared/data
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -5,8 +5,6 @@
 Run it whenever the sample or the project's own parser changes.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from spacy.tokens import DocBin

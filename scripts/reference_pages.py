@@ -1,7 +1,5 @@
 """Write the reference pages of the documentation site from the code; mkdocs runs this (``scripts/mkdocs.yml``)."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@
 Writes ``docs/images/``: an annotated chapter, the demo, and the comparison page of a run on the embedded sample.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -10,8 +10,6 @@ masculine words. The papers train on billions of words, this module on about 1.5
 saturation follow GloVe's example for small texts.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Kinds of damage to stored files, for tests and campaigns."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from pathlib import Path

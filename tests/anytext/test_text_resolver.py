@@ -1,7 +1,5 @@
 """The model of running text that comes along: everyday sentences, invariances, and the two-step interface."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The numpy encoder agrees with transformers', and the scorer's evidence is a distribution."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Mentions of a parse, candidates of a mention, and the conditional logit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

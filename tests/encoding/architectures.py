@@ -5,8 +5,6 @@
 prints the page of the matrix.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

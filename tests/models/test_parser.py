@@ -1,7 +1,5 @@
 """The shipped spaCy pipeline and the project that trains it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
