@@ -20,8 +20,7 @@ from pydantic_core.core_schema import CoreSchema, no_info_after_validator_functi
 
 from gapstack.errors import MemberError, closest, shown
 
-LARGEST = 2**31 - 1
-"""The largest whole number that all libraries accept."""
+LARGEST = 2**31 - 1  # the largest whole number that all libraries accept
 
 
 class SettingError(MemberError):

@@ -18,8 +18,7 @@ from gapstack.errors import DataError, MismatchError, printable
 
 _log = logging.getLogger(__name__)
 
-ORIGINAL = "as given"
-"""Heading of the space before debiasing."""
+ORIGINAL = "as given"  # heading of the space before debiasing
 _MISSING_SHOWN = 12
 
 PAPER = "dawkins2021"

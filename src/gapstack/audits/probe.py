@@ -21,10 +21,8 @@ from gapstack.progress import progress
 if TYPE_CHECKING:
     from gapstack.members.prompted import Prompted
 
-ROWS = 100
-"""Rows of each kind that are probed."""
-VERBATIM = 8
-"""Words in a row that count as continued word for word."""
+ROWS = 100  # rows of each kind that are probed
+VERBATIM = 8  # words in a row that count as continued word for word
 _TOKENS = 48
 _NOTE = (
     f"Continued: rows whose second half begins with the {VERBATIM} words with which the model continues the first. "

@@ -31,8 +31,7 @@ _PHRASES = {
 _CHANCE = 50.0
 _REPR_LINES = 8
 
-MARK = "*"
-"""Suffix of a system's name in the results of a suite that it was trained on."""
+MARK = "*"  # suffix of a system's name in the results of a suite that it was trained on
 
 CAUTION = (
     "A suite can show that a system is biased, never that it is not: each has few sentences of few kinds, in English, "

@@ -16,8 +16,7 @@ from gapstack.types import Bools, Floats
 REPLICATES = 2_000
 _LEVEL = 0.95
 
-Groups = NDArray[np.str_]
-"""What is resampled as a whole, (n,)."""
+Groups = NDArray[np.str_]  # what is resampled as a whole, (n,)
 
 
 def shares(groups: Groups, values: Floats | Bools, parts: Mapping[str, Bools]) -> dict[str, Interval]:

@@ -24,8 +24,7 @@ from gapstack.data.sources import file_of, paper
 from gapstack.display.render import Cell, Column
 from gapstack.types import Bools, Floats
 
-OCCUPATION, PARTICIPANT, NEITHER = 0, 1, 2
-"""Antecedent of a pronoun."""
+OCCUPATION, PARTICIPANT, NEITHER = 0, 1, 2  # antecedent of a pronoun
 _STATISTICS = ("occupation", "bergsma-pct-female", "bls-pct-female", "bls-year")
 _M, _F, _N = Gender.MASCULINE.value, Gender.FEMININE.value, Gender.NEUTRAL.value
 _SHORT = {_M: "masc.", _F: "fem.", _N: "neutral"}

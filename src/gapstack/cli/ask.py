@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-LONGEST = 200_000
-"""Characters of a text, a few minutes' work."""
+LONGEST = 200_000  # characters of a text, a few minutes' work
 _FILE_NAME = re.compile(r"\S+\.[a-z]\w{0,4}|[.~]{0,2}/\S+")
 
 ModelOption = Annotated[

@@ -161,8 +161,7 @@ def shown_log() -> Iterator[None]:
 
 
 _INPUT, _OUTPUT = "standard-input", "standard-output"
-_folders: list[Path] = []
-"""The folder of the running command's streams, innermost last."""
+_folders: list[Path] = []  # the folder of the running command's streams, innermost last
 
 
 @contextmanager

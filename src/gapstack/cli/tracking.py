@@ -22,8 +22,7 @@ from gapstack.runs.folder import RunFolder, home
 from gapstack.runs.recipe import Recipe
 from gapstack.runs.results import Run, run_identity
 
-PROJECT = "gapstack"
-"""Experiment in MLflow, and project in Weights & Biases."""
+PROJECT = "gapstack"  # experiment in MLflow, and project in Weights & Biases
 
 
 @contextmanager

@@ -53,8 +53,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-RANKED = 100
-"""Number of likely label errors whose precision is measured."""
+RANKED = 100  # number of likely label errors whose precision is measured
 
 _MOST = (15, 6)  # names, and rank of the right one; larger values are joined
 _FOLDS = 5

@@ -20,8 +20,7 @@ Values = Floats | Sequence[Cell]
 
 _VERDICT_HELP = "By logloss, or by F1 without probabilities; permutation of pages, 5%, Holm's correction"
 
-LISTED = 40
-"""Members in each table on a terminal, except for the scores, which are of all."""
+LISTED = 40  # members in each table on a terminal, except for the scores, which are of all
 
 
 def tables(comparison: Comparison, listed: int | None = None) -> list[Table]:

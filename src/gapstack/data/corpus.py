@@ -27,8 +27,7 @@ GAP_COLUMNS: Columns = (
     *("B", "B-offset", "B-coref", "URL"),
 )
 Rows = NDArray[np.integer] | NDArray[np.bool_] | list[int] | list[bool]
-_SHOWN = 5
-"""Number of rows that a notebook shows."""
+_SHOWN = 5  # number of rows that a notebook shows
 
 
 class Corpus(Sequence[Example]):

@@ -33,10 +33,8 @@ _FORMS: dict[Gender, tuple[str, ...]] = {
     ),
 }
 GENDER_BY_FORM: dict[str, Gender] = {form: gender for gender, forms in _FORMS.items() for form in forms}
-GAP_FORMS = frozenset({"he", "him", "his", "she", "her"})
-"""The pronouns of GAP."""
-PLURAL = frozenset({"they", "them", "their", "theirs", "themselves"})
-"""Mostly plural forms."""
+GAP_FORMS = frozenset({"he", "him", "his", "she", "her"})  # the pronouns of GAP
+PLURAL = frozenset({"they", "them", "their", "theirs", "themselves"})  # mostly plural forms
 
 
 def gender_of(pronoun: str) -> Gender:

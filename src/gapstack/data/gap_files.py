@@ -30,8 +30,7 @@ SCORER_COLUMNS: Columns = ("ID", "A-coref", "B-coref")
 SUBMISSION_COLUMNS: Columns = ("ID", "A", "B", "NEITHER")
 
 _GAP_LAYOUTS = (GAP_COLUMNS, UNLABELLED_COLUMNS)
-MISSING = -1
-"""A decision that was not given: an empty cell of a scorer TSV."""
+MISSING = -1  # a decision that was not given: an empty cell of a scorer TSV
 _DECISIONS = {"true": 1, "false": 0, "": MISSING}
 
 

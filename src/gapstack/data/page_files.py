@@ -20,8 +20,7 @@ from gapstack.data.extra.mined import Source
 from gapstack.errors import DataError, Place, shown
 from gapstack.files import read_bytes
 
-WRAPPED = 100
-"""Characters of the longest line that counts as wrapped text."""
+WRAPPED = 100  # characters of the longest line that counts as wrapped text
 _LONGEST = 20_000  # of a paragraph that is parsed in one piece
 
 

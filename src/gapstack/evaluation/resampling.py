@@ -19,8 +19,7 @@ from gapstack.evaluation.metrics import METRICS, Predictions
 from gapstack.types import Floats, Ints
 
 REPLICATES = 10_000
-FEWEST_PAGES = 30
-"""With fewer pages intervals are too narrow, and come with a warning."""
+FEWEST_PAGES = 30  # with fewer pages intervals are too narrow, and come with a warning
 
 _BLOCK = 500  # replicates at a time, whose weights and sums stay near the cache
 

@@ -33,8 +33,7 @@ from gapstack.types import Floats, Ints
 
 Messages = tuple[tuple[str, str], ...]
 """A chat: role (``user`` or ``assistant``) and content of each message."""
-Responses = list[dict[str, Any]]
-"""What was stored for one question: parts in order."""
+Responses = list[dict[str, Any]]  # what was stored for one question: parts in order
 _SHORTEST_PREFIX = 16
 _MOST_LOGITS = 2**28  # of a batch in which every token is scored
 _SPREAD = 32  # most tokens by which inputs of one batch differ in length
@@ -117,8 +116,7 @@ class AnsweringModel(ABC):
     def _read(self, question: ChatQuestion, responses: Responses) -> Reply: ...
 
 
-_replies: Memory[Reply] = Memory(100_000)
-"""Replies by folder and question."""
+_replies: Memory[Reply] = Memory(100_000)  # replies by folder and question
 
 
 class CausalModel(AnsweringModel):

@@ -32,14 +32,11 @@ from gapstack.files import write_json
 from gapstack.members.completions import Completion, ReplyChoice, completion_of, reply_of, steps_of, text_of
 from gapstack.members.language_models import AnsweringModel, ChatQuestion, Reply, Responses
 
-ATTEMPTS = 8
-"""Times that a request is sent before a server is given up."""
+ATTEMPTS = 8  # times that a request is sent before a server is given up
 FIRST_DELAY, LONGEST_DELAY = 1.0, 60.0
 """Seconds between attempts, doubled each time; a server's ``Retry-After`` counts if it is longer."""
-PATIENCE = 3600.0
-"""Longest ``Retry-After``, in seconds, that is waited for."""
-TOKENS_PER_MESSAGE = 64
-"""Most tokens that a chat template adds to a message."""
+PATIENCE = 3600.0  # longest ``Retry-After``, in seconds, that is waited for
+TOKENS_PER_MESSAGE = 64  # most tokens that a chat template adds to a message
 _PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # statuses that may pass
 _UNSUPPORTED = {400, 415, 422, 501}  # statuses of a request with a field that a server does not take
 _LOGPROBS = ({"logprobs": True, "top_logprobs": 20}, {"logprobs": True, "top_logprobs": 5})

@@ -36,8 +36,7 @@ from gapstack.runs.recipe import Recipe
 from gapstack.types import Floats
 
 PAPER = "dawkins2021"
-RECIPE = "sowinobias"
-"""The recipe of our figures in tables 1, 4 and 5."""
+RECIPE = "sowinobias"  # the recipe of our figures in tables 1, 4 and 5
 SEEDS = (0, 1, 2)
 SPACES = ("glove.txt", "gn_glove.txt")
 """The vectors of our figures in tables 2 and 3: GloVe, also debiased, and GN-GloVe."""

@@ -29,8 +29,7 @@ CATEGORIES = {
 }
 """What is needed to resolve a Red pair, as in table 12: the word in a file of annotations, and the paper's."""
 RED_COLUMNS = ("id", "name", "category", "pronoun", "A", "B", "gold", "text")
-RED_ROWS = 75
-"""Pairs that the authors sorted."""
+RED_ROWS = 75  # pairs that the authors sorted
 # the first four that are available, as many as in the paper
 _BY_PRIORITY = (NEURALCOREF, E2E, "Transformer-Multi", "Parallelism", "Syntactic Distance", "Token Distance")
 _COUNT = 4

@@ -19,8 +19,7 @@ from gapstack.text.cues import PAPER, Cue, decide, measures
 from gapstack.text.scenes import Candidates, Context, Setting
 from gapstack.types import Bools
 
-Decisions = dict[str, Bools]
-"""(n, 2) decisions by the name of the system."""
+Decisions = dict[str, Bools]  # (n, 2) decisions by the name of the system
 
 CUES: dict[Context, dict[str, Cue]] = {
     "snippet-context": {
@@ -34,8 +33,7 @@ CUES: dict[Context, dict[str, Cue]] = {
 """Cues by their names in the paper, in the least context that they read."""
 SETTINGS = [Setting(c, x) for c in ("detected", "gold-two-mention") for x in CUES]
 """The four task settings, detected candidates first."""
-DETECTED, GOLD_TWO_MENTION = SETTINGS[0], SETTINGS[2]
-"""The settings in snippet-context."""
+DETECTED, GOLD_TWO_MENTION = SETTINGS[0], SETTINGS[2]  # the settings in snippet-context
 ALL_CUES = "All cues"
 NEURALCOREF, E2E = "neuralcoref", "e2e-coref"
 

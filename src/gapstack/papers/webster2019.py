@@ -23,8 +23,7 @@ NOTES: dict[str, Any] = json.loads(
 )
 """Figures of the teams' own papers by member, with their conditions; the team of each member."""
 
-RECIPE = "families"
-"""The recipe of our figures."""
+RECIPE = "families"  # the recipe of our figures
 _BASELINES = {
     "parallelism": "Parallelism",
     "url": "Parallelism+URL",

@@ -35,15 +35,12 @@ from gapstack.errors import DataError, Place, located
 from gapstack.files import write_text
 from gapstack.types import Bools
 
-Cluster = tuple[Span, ...]
-"""Mentions of one entity."""
-Link = tuple[Span, Span]
-"""A mention and its antecedent."""
+Cluster = tuple[Span, ...]  # mentions of one entity
+Link = tuple[Span, Span]  # a mention and its antecedent
 Heads = Callable[[Example, Span], Span]
 """Returns the head word of a mention, as a span of the example's text."""
 
-Pair = Annotated[list[int], Len(2, 2)]
-"""Start and end of a span in JSON."""
+Pair = Annotated[list[int], Len(2, 2)]  # start and end of a span in JSON
 _Name = Annotated[str, Len(1)]
 
 

@@ -20,8 +20,7 @@ from gapstack.registry import Registry
 from gapstack.resolvers.clusters import Cluster, Link, checked_span
 
 T = TypeVar("T")
-EXCHANGE = "gapstack"
-"""Name of the exchange format (:mod:`gapstack.resolvers.clusters`)."""
+EXCHANGE = "gapstack"  # name of the exchange format (``gapstack.resolvers.clusters``)
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ Pages = Sequence[str | None]
 """URLs of the texts' pages, for resolvers that read page titles; None where they must not be used."""
 Predict = Callable[[Sequence[str], Pages], Sequence[Output | None]]
 """Maps texts to outputs, in order; None where the resolver failed."""
-BATCH = 16
-"""Number of texts per call of the resolver."""
+BATCH = 16  # number of texts per call of the resolver
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from gapstack.resolvers.live import ADAPTERS, resolve
 
 RECORDED = {"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"}
 """File of each split, in the data set ``resolvers``, by the resolver's name."""
-LIVE = ("gapstack", "fastcoref")
-"""Resolvers that are run on any text, with their default models."""
+LIVE = ("gapstack", "fastcoref")  # resolvers that are run on any text, with their default models
 _SUFFIX = ".jsonl.xz"
 _LEAST_COVERAGE = 0.5  # share of the rows for which recorded output is worth a member
 

@@ -36,8 +36,7 @@ from gapstack.training.devices import processes
 from gapstack.training.parameters import ENCODER
 from gapstack.training.plan import adapter_rank
 
-CHARACTERS_PER_PIECE, SPECIAL_PIECES = 4.5, 2
-"""Of GAP in BERT's uncased vocabulary."""
+CHARACTERS_PER_PIECE, SPECIAL_PIECES = 4.5, 2  # of GAP in BERT's uncased vocabulary
 GPUS = {"H100": 989e12, "RTX 4090": 165e12}
 """Peak operations per second in bfloat16 without sparsity, as NVIDIA publishes them (H100 SXM)."""
 UTILISATION = 0.3

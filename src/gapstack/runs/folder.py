@@ -43,12 +43,10 @@ _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
 _NOT_SHARED = ["*.lock", "*/unfinished/*", "*.partial/*"]
 _PROJECT = Path(__file__).resolve().parents[3]
 COLUMNS = ["A", "B", "NEITHER"]
-STACK = "stack"
-"""Label of a run's stack."""
+STACK = "stack"  # label of a run's stack
 DEFAULT = "default"
 """Name of the model that comes with gapstack, wherever a run or a saved member is named."""
-SAMPLE = "-sample"
-"""Suffix of the names of runs on the embedded sample."""
+SAMPLE = "-sample"  # suffix of the names of runs on the embedded sample
 
 
 def home() -> Path:

@@ -21,8 +21,7 @@ from gapstack.progress import progress
 from gapstack.runs.folder import locked
 from gapstack.runs.predictors import load
 
-CHUNK = 4096
-"""Rows of a file that are in memory at once, and the most that a kill loses."""
+CHUNK = 4096  # rows of a file that are in memory at once, and the most that a kill loses
 
 
 def predict_file(

@@ -38,8 +38,7 @@ from gapstack.text.parses import head_span, parses
 from gapstack.text.word_classes import POSSESSIVE_MARKS
 from gapstack.text.words import distinctive_tokens, tokens
 
-WORDS = 100
-"""Maximum number of tokens of a snippet; 92% of GAP development's have no more."""
+WORDS = 100  # maximum number of tokens of a snippet; 92% of GAP development's have no more
 GenderOf = Callable[[Span], Gender | None]
 """Gender of the person that a name at a place of the text names; None if unknown."""
 

@@ -38,8 +38,7 @@ class Setting:
         return f"{self.names}, {self.context}"
 
 
-DEFAULT = Setting()
-"""The shared task's: A and B compete, and the page is known."""
+DEFAULT = Setting()  # the shared task's: A and B compete, and the page is known
 
 
 @dataclass(frozen=True)

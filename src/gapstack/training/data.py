@@ -141,8 +141,7 @@ def epoch_batches(
     return [parts[index] for index in rng.permutation(len(parts))]
 
 
-Inputs = tuple[Tensors, Tensor]
-"""Keyword arguments of a model, and targets (or empty)."""
+Inputs = tuple[Tensors, Tensor]  # keyword arguments of a model, and targets (or empty)
 
 
 def loader(data: Data, rows: Rows, device: torch.device) -> Callable[[Rows], Inputs]:

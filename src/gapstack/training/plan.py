@@ -167,8 +167,7 @@ of ELECTRA, DeBERTa and ModernBERT for large (with layer-wise decay, Clark et al
 adapters.
 """
 HUGE = len(_SIZES) - 1
-LORA_RANK = 16
-"""Rank of the adapters of huge encoders."""
+LORA_RANK = 16  # rank of the adapters of huge encoders
 
 
 def size_class(parameters: int) -> int:

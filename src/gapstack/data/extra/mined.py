@@ -15,8 +15,7 @@ from gapstack.data.extra.conll import ConllDocument, GoldMention
 from gapstack.data.extra.rows import ExtraRows
 from gapstack.data.gender import GENDER_BY_TITLE
 
-GAP_PRIOR = (0.44, 0.46, 0.10)
-"""Shares of A, B and NEITHER in GAP development, rounded."""
+GAP_PRIOR = (0.44, 0.46, 0.10)  # shares of A, B and NEITHER in GAP development, rounded
 
 _OTHER_TITLES = {"dr", "dr.", "professor", "captain", "colonel", "judge", "president", "st.", "old", "young"}
 _PARTICLES = {"of", "de", "la", "le", "van", "von", "der", "den", "di", "da", "du", "the"}
@@ -101,8 +100,7 @@ class Source:
         return range(sentences[first].start, sentences[last].stop)
 
 
-Pair = tuple[GoldMention, GoldMention]
-"""Two name mentions, the first before the second."""
+Pair = tuple[GoldMention, GoldMention]  # two name mentions, the first before the second
 
 
 def mine(
