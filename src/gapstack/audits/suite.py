@@ -28,9 +28,8 @@ class Panel:
     rows: Mapping[str, Mapping[str, Cell]]
     note: str = ""
     detail: bool = False  # shown in detailed reports only, but always in JSON
-    published: Mapping[str, Mapping[str, float]] = field(
-        default_factory=dict
-    )  # figures of the suite's paper by system
+    # figures of the suite's paper by system
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def column(self, key: str) -> Column:
         """The column of a measure."""
