@@ -18,7 +18,6 @@ from gapstack.resolvers.formats import EXCHANGE, FORMATS, detect
 TEXT = "Ann Lee  met Beth. She didn't see her."
 ANN, BETH, SHE, HER = Span(0, 7), Span(13, 17), Span(19, 22), Span(34, 37)
 EXPECTED = {frozenset({ANN, SHE}), frozenset({BETH, HER})}
-HEADS = {frozenset({Span(4, 7), SHE}), frozenset({BETH, HER})}
 ROW = Example("row-1", TEXT, pronoun=SHE, a=ANN, b=BETH)
 ROWS = Corpus([ROW, replace(ROW, id="row-2", text=TEXT + " Bo slept.")], name="rows")
 
@@ -79,11 +78,6 @@ WRITTEN = {
             "sc": [{"start": 0, "end": 3, "label": "X"}],
         },
     },
-    "coreferee": {
-        **{"id": "row-1", "text": TEXT, "ents": [], "tokens": SPACY_TOKENS},
-        # coreferee names heads: Lee, not Ann Lee
-        "_": {"coref_chains": [[[1], [5]], [[3], [9]]]},
-    },
     "conll2012": CONLL,
 }
 
@@ -103,8 +97,7 @@ def test_output_becomes_spans_of_the_original(name, tmp_path):
     (document,) = found.clusters.documents
     assert (found.format, found.rows, found.failed, found.lost) == (name, 1, [], 0)
     assert document.text_sha256 == text_sha256(TEXT)
-    expected = HEADS if name == "coreferee" else EXPECTED
-    assert {frozenset(cluster) for cluster in document.clusters} == expected
+    assert {frozenset(cluster) for cluster in document.clusters} == EXPECTED
     assert found.clusters.covers(ROWS).tolist() == [True, False]
     assert found.clusters.decide(ROWS)[0].tolist() == [True, False]
     if name == "neuralcoref":
@@ -138,8 +131,8 @@ def test_documents_without_ids_belong_to_the_rows_in_order(tmp_path):
         read_resolver(file_of(tmp_path, "fastcoref", record), ROWS)
 
 
-FASTCOREF, MAVERICK, COREFEREE, CORENLP, NEURALCOREF = (
-    WRITTEN[name] for name in ("fastcoref", "maverick", "coreferee", "corenlp", "neuralcoref")
+FASTCOREF, MAVERICK, CORENLP, NEURALCOREF = (
+    WRITTEN[name] for name in ("fastcoref", "maverick", "corenlp", "neuralcoref")
 )
 REFUSED = (
     # file, selected format, a keyword of the error
@@ -157,7 +150,6 @@ REFUSED = (
     (FASTCOREF | {"clusters": [[[0, 7, 9]]]}, None, "not valid output"),
     (FASTCOREF | {"text": 5}, None, "not valid output"),
     (FASTCOREF | {"id": ["x"]}, None, "id is"),
-    (COREFEREE | {"_": {"coref_chains": [[[-1]]]}}, None, "-1 is before"),
     (CORENLP | {"corefs": {"3": [corenlp_mention(0, 1, 3)]}}, None, "0 is before"),
     (NEURALCOREF | {"mentions": [[0, 7, "PROP", 1.0, -1, 2.0]]}, None, "-1 is before"),
     (NEURALCOREF | {"mentions": [[0, 7, "PROP", "high", None, None]]}, None, "high"),

@@ -168,15 +168,6 @@ def _spacy_groups(name: str | None, record: dict[str, Any]) -> Output:
     return Output(name, record["text"], spans(places, record["text"]))
 
 
-def _coreferee(name: str | None, record: dict[str, Any]) -> Output:
-    tokens = [(token["start"], token["end"]) for token in record["tokens"]]
-    chains = [
-        [_item(tokens, index) for mention in chain for index in mention]
-        for chain in record["_"]["coref_chains"]
-    ]
-    return Output(name, record["text"], spans(chains, record["text"]))
-
-
 def _read_conll2012(path: Path) -> Iterator[Output]:
     """CoNLL-2012 columns (Pradhan et al. 2012, section 4): the fourth is the token, the last the mentions."""
     lines = []
@@ -212,8 +203,6 @@ FORMATS: Registry[Format] = Registry(
         ),
         # spaCy's Doc.to_json() with spacy-experimental's groups coref_clusters_1, ...
         "spacy": _json_format("spacy-experimental", "text tokens spans", _spacy_groups),
-        # spaCy's Doc.to_json() with coreferee's chains in "_"; a mention of several tokens is a conjunction
-        "coreferee": _json_format("coreferee", "text tokens _", _coreferee),
         # fastcoref (F-coref and LingMess): clusters of half-open character ranges
         "fastcoref": _json_format(
             "fastcoref",
