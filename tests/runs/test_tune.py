@@ -8,12 +8,12 @@ from importlib import import_module
 import pytest
 
 from gapstack.cli.runs import part_text
-from gapstack.errors import ExtraError, MemberError
+from gapstack.errors import ExtraError, MemberError, RecipeError
 from gapstack.members import create
 from gapstack.registry import UnknownNameError
 from gapstack.runs.cross_validation import cross_validate
 from gapstack.runs.recipe import Part, Recipe
-from gapstack.runs.tune import derived_space, tune, values_of, with_values
+from gapstack.runs.tune import derived_space, read_space, tune, values_of, with_values
 from tests.commands import gap
 
 MODULE = import_module("gapstack.runs.tune")
@@ -101,6 +101,39 @@ def test_the_space_of_a_member_s_settings_follows_from_their_kinds(optuna):
     assert values_of(taught, nested)["training.epochs"] == 2
     changed = with_values(taught, {"training.epochs": 5}).settings["training"]
     assert changed == {"encoder_lr": 2e-5, "epochs": 5, "frozen": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("rounds = { low = 1, hihg = 3 }", "high"),
+        ("rounds = 5", "rounds"),
+        ("rounds = { low = 5, high = 2 }", "rounds"),
+        ("rounds = { low = 0, high = 2 }", "rounds: found 0"),
+        ("rouns = { low = 1, high = 2 }", "did you mean rounds"),
+        ("rounds = ", "ranges.toml"),
+        ("", "no setting"),
+    ],
+)
+def test_ranges_that_cannot_be_searched_are_refused(optuna, tmp_path, text, problem):
+    path = tmp_path / "ranges.toml"
+    path.write_text(text)
+    with pytest.raises(RecipeError, match="ranges") as refusal:
+        read_space(path, SURFACE)
+    assert problem in str(refusal.value)
+
+
+def test_ranges_of_a_file_replace_the_derived_ones(optuna, recipe, few, tmp_path):
+    path = tmp_path / "ranges.toml"
+    path.write_text(
+        'rounds = { low = 2, high = 6 }\nblocks = { choices = [["surface"], ["surface", "cues"]] }\n'
+    )
+    space = read_space(path, SURFACE)
+    first = values_of(with_values(SURFACE, {"blocks": ["surface", "cues"]}), space)
+    assert first == {"blocks": ["surface", "cues"]}  # rounds = 8 lies outside
+    done = tune(recipe, "surface", few, space, trials=2, root=tmp_path)
+    assert all(2 <= one.values["rounds"] <= 6 for one in done.trials)
+    assert tune(recipe, "surface", few, space, trials=2, root=tmp_path) == done
 
 
 def test_the_command_prints_a_part_that_a_recipe_takes(optuna, tmp_path, monkeypatch):

@@ -262,6 +262,9 @@ def tune_command(
     recipe: str = Argument(help="A recipe's name, or a .toml file.", autocompletion=common.complete_recipe),
     member: str = Argument(help="Label of one of its members.", autocompletion=common.complete_members),
     trials: int = Option(20, min=1, help="Trials in all, earlier ones of this search included."),
+    ranges: Path | None = common.input_option(
+        "TOML of ranges: rounds = {low = 100, high = 800, log = true}."
+    ),
     settings: str | None = Option(
         None, metavar="A,B", help="Search only these settings: a,b. Default: all but texts."
     ),
@@ -274,11 +277,13 @@ def tune_command(
     The held-out split is never used. A killed search resumes when the command is repeated.
     """
     from gapstack.runs.recipe import Recipe, corpora
-    from gapstack.runs.tune import derived_space, tune
+    from gapstack.runs.tune import derived_space, read_space, tune
 
+    if ranges and settings:
+        raise typer.BadParameter("--ranges already names the settings", param_hint="--settings")
     plan = Recipe.load(recipe).revised(labels=labels)
     (part,) = plan.restricted([member]).members
-    space = derived_space(part, _listed(settings or ""))
+    space = read_space(ranges, part) if ranges else derived_space(part, _listed(settings or ""))
     plan, train, _ = corpora(plan, data)
     tuning = tune(plan, member, train, space, trials=trials)
     best, (first, *_) = tuning.best, tuning.trials

@@ -4,6 +4,7 @@ The services' own variables (``MLFLOW_TRACKING_URI``, ``WANDB_MODE``, ...) decid
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -62,7 +63,7 @@ def _tracker(service: str, module: Any, name: str) -> tuple[Any, type[Exception]
         return tracker, module.MlflowException, lambda: module.end_run("FAILED")
     if service == "wandb":
         quiet = module.Settings(console="off", quiet=True)  # printed lines are not sent
-        tracker = tracking.WandBTracker(PROJECT, name=name, settings=quiet)
+        tracker = tracking.WandBTracker(os.environ.get("WANDB_PROJECT", PROJECT), name=name, settings=quiet)
         return tracker, module.Error, lambda: module.finish(exit_code=1)
     tracker = tracking.TensorBoardTracker(name, str(home() / "tensorboard"))
     return tracker, OSError, tracker.finish

@@ -4,6 +4,8 @@ Trials are lines of JSON in a journal next to the run's folder, so a killed sear
 trials is somewhat optimistic: compare it with the original settings on the held-out split.
 """
 
+import tomllib
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -22,13 +24,36 @@ from gapstack.registry import import_extra, unknown
 from gapstack.runs.cross_validation import cross_validate
 from gapstack.runs.folder import home, locked
 from gapstack.runs.recipe import Recipe
-from gapstack.settings import FieldsOf, bounds, settings_of
+from gapstack.settings import FieldsOf, SettingError, bounds, settings_of
 
 _FACTOR = 4
 
-
 SearchSpace = Mapping[str, Any]
 """Optuna's distributions by the name of the setting; ``training.epochs`` is a field of the table ``training``."""
+
+
+def read_space(path: Path, part: Part) -> SearchSpace:
+    """Read a search space: ``rounds = { low = 100, high = 800, log = true }``, ``order = { choices = [...] }``."""
+    optuna = import_extra("optuna.distributions", "tune")
+    warnings.filterwarnings("ignore", "Choices for a categorical distribution")  # lists are stored well
+    space: dict[str, Any] = {}
+    name = ""
+    try:
+        for name, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            for value in table["choices"] if "choices" in table else (table["low"], table["high"]):
+                MEMBERS.check(part.name, _nested(name, value))
+            if "choices" in table:
+                space[name] = optuna.CategoricalDistribution(**table)
+            else:
+                whole = isinstance(table["low"], int) and isinstance(table["high"], int)
+                space[name] = (optuna.IntDistribution if whole else optuna.FloatDistribution)(**table)
+    except SettingError as error:
+        raise RecipeError(f"{path}: {error}") from None
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise RecipeError(f"{path}: {name}: not a range of a setting: {error}") from None
+    if not space:
+        raise RecipeError(f"{path}: no setting; expected such as: rounds = {{ low = 100, high = 800 }}")
+    return space
 
 
 def derived_space(part: Part, only: Sequence[str] = ()) -> SearchSpace:
@@ -43,7 +68,7 @@ def derived_space(part: Part, only: Sequence[str] = ()) -> SearchSpace:
         if name not in space:
             raise unknown(f"setting of {part.label} that can be searched", name, space)
     if not space:
-        raise RecipeError(f"{part.label} has no setting that can be searched")
+        raise RecipeError(f"{part.label} has no setting that can be searched; state some with --ranges")
     return {name: space[name] for name in only} if only else space
 
 
@@ -97,13 +122,14 @@ def _nested(name: str, value: Any) -> dict[str, Any]:
 
 
 def values_of(part: Part, space: SearchSpace) -> dict[str, Any]:
-    """Return the part's current values of the settings in a space."""
+    """Return the part's current values that lie in the space."""
     now: dict[str, Any] = {}
-    for name in space:
+    for name, one in space.items():
         value: Any = create(part.name, **part.settings).get_params()
         for key in name.split("."):
-            value = value[key]
-        now[name] = value
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if value in one.choices if hasattr(one, "choices") else value and one.low <= value <= one.high:
+            now[name] = value
     return now
 
 
@@ -131,21 +157,22 @@ def tune(
 ) -> Tuning:
     """Search the settings of a recipe's member by the tree-structured Parzen estimator (Bergstra et al. 2011).
 
-    The first trial has the member's current settings. An earlier search of the same member, rows, folds and settings is
-    continued until there are ``trials`` in total.
+    The first trial has the member's current settings, if they lie in the space. An earlier search of the same member,
+    rows, folds and space is continued until there are ``trials`` in total.
     """
     optuna = import_extra("optuna", "tune")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     (part,) = recipe.restricted([label]).members
     folds = make_folds(train, recipe.folds, seed=recipe.seed)
     rows = [train.fingerprint, train.label_fingerprint, folds.fingerprint]
+    dimensions = {name: vars(one) for name, one in space.items()}
     folder = (root or home()) / "models" / f"{recipe.name}.tuning"
     with locked(folder):
         journal = folder / f"{label}.jsonl"
         backend = optuna.storages.journal.JournalFileBackend(str(journal))
         study = optuna.create_study(
             storage=optuna.storages.JournalStorage(backend),
-            study_name=key_of(identity_of(create(part.name, **part.settings)), rows, sorted(space)),
+            study_name=key_of(identity_of(create(part.name, **part.settings)), rows, dimensions),
             load_if_exists=True,
         )
         before = len(_finished(study))
