@@ -50,3 +50,9 @@ def test_nothing_is_shown_where_nobody_looks(monkeypatch, change):
     monkeypatch.setattr(module, "console", console)
     work()
     assert console.file.getvalue() == ""
+
+
+def test_a_terminal_breaks_notes_between_words_and_no_path(screen):
+    screen.width = 20
+    module.print_note("wrote the file /a/path/longer/than/the-line.csv in the end")
+    assert screen.file.getvalue() == "wrote the file\n/a/path/longer/than/the-line.csv\nin the end\n"

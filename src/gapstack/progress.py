@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from textwrap import fill
 
 from rich.console import Console
 from rich.progress import (
@@ -24,8 +25,11 @@ console = Console(stderr=True)
 
 
 def print_note(message: str, style: str | None = None) -> None:
-    """Print a line to standard error, whatever it contains."""
-    console.print(printable(message), style=style, markup=False, highlight=False, soft_wrap=True)
+    """Print a line to standard error, whatever it contains; a terminal breaks it between words, but no path."""
+    text = printable(message)
+    if console.is_terminal:
+        text = fill(text, console.width, break_long_words=False, break_on_hyphens=False)
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def duration(seconds: float) -> str:

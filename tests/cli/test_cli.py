@@ -105,7 +105,9 @@ def test_commands_are_listed_in_groups():
         ("run quickstrat", 'no recipe is called "quickstrat"; did you mean quickstart?'),
         ("run quickstart --folds 2", "recipe quickstart: folds: found 2"),
         ("run quickstart --data nowhere", "data folder nowhere"),
-        ("predict nothing --input pyproject.toml --output y", 'no run is called "nothing"; '),
+        ("predict nothing --input pyproject.toml --output y", 'no run or folder is called "nothing"; '),
+        ("predict defalt --input pyproject.toml --output y", "did you mean default?"),
+        ("resolve gapstak out.jsonl", "did you mean gapstack?"),
         ("predict quickstart --input missing.tsv --output y", "no such file: missing.tsv"),
         ("compare missing.csv", "no such file: missing.csv"),
         ("score pyproject.tml", "did you mean pyproject.toml?"),
@@ -116,6 +118,12 @@ def test_commands_are_listed_in_groups():
 )
 def test_mistakes_are_named(arguments, message):
     assert message in refused(*arguments.split())
+
+
+def test_a_label_set_is_checked_with_the_options():
+    result = CliRunner().invoke(app, ["compare", "default", "--labels", "offical"])
+    assert result.exit_code == 2
+    assert "did you mean official?" in " ".join(result.output.replace("│", " ").split())
 
 
 def test_a_bad_row_is_an_error_or_set_aside(workplace):

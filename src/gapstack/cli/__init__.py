@@ -12,8 +12,9 @@ import typer
 
 from gapstack.cli import ask, audit, catalogue, data, hub, papers, runs, score
 from gapstack.cli.common import Group, shown_log, standard_streams
-from gapstack.errors import GapstackError, printable, without_extra
+from gapstack.errors import GapstackError, without_extra
 from gapstack.processes import raise_gc_threshold
+from gapstack.progress import print_note
 
 _INTERRUPTED = 130
 _FAILED = 2
@@ -90,7 +91,7 @@ def main() -> None:
         line = _line(error)
         if line is None or os.environ.get("GAPSTACK_DEBUG", "") not in {"", "0"}:
             raise
-        print(f"gap: {printable(line)}", file=sys.stderr)
+        print_note(f"gap: {line}")
         _silence()
         raise SystemExit(_FAILED) from None
 

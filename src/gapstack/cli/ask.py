@@ -64,13 +64,15 @@ def ask_command(
 
     Candidates are the people whom the text names or describes ("the old man"), anywhere in it.
     """
-    common.spare_imports(model, parser)  # before what follows imports them
     text, more = (words[0], words[1:]) if words else (None, [])
     # click gives an option one value: further names arrive as further arguments
     if more and not names:
         raise DataError(
             f"there are {len(more) + 1} texts", expected="one", remedy="Put it into quotation marks"
         )
+    if text is not None and _FILE_NAME.fullmatch(text) and not _is_file(text):
+        raise DataError(f"no such file: {text}", expected="a text, or the name of a text file")
+    common.spare_imports(model, parser)  # before what follows imports them
     texts = _prompted() if text is None else _texts(text)
     from gapstack.anytext.text_resolver import create_resolver
     from gapstack.cli.answers import show
@@ -100,15 +102,16 @@ def _texts(text: str) -> Iterable[str]:
 
     if text == "-":
         return [decode(sys.stdin.buffer.read(), "standard input")]
-    is_file = False
-    with suppress(OSError):  # too long for a name
-        is_file = Path(text).is_file()
-    if is_file:
+    if _is_file(text):
         common.log_note(f"reading {text}")
         return [document.text for document in read_documents(Path(text))]
-    if _FILE_NAME.fullmatch(text):
-        raise DataError(f"no such file: {text}", expected="a text, or the name of a text file")
     return [text]
+
+
+def _is_file(text: str) -> bool:
+    with suppress(OSError):  # too long for a name
+        return Path(text).is_file()
+    return False
 
 
 def _refuse_long(text: str) -> None:

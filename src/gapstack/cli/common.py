@@ -18,12 +18,13 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from rich.console import Console
-from typer import Context, Option, Typer
+from typer import BadParameter, Context, Option, Typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from gapstack.errors import DataError, DataNotFoundError, counted, printable
 from gapstack.files import no_such_file
-from gapstack.progress import console as stderr
+from gapstack.progress import print_note
+from gapstack.registry import unknown
 
 if TYPE_CHECKING:
     from gapstack.data.cells import Quarantine
@@ -114,16 +115,34 @@ def choice_option(help: str, where: str, *names: str, default: Any = None) -> An
     return Option(default, *names, help=help, autocompletion=completion(where))
 
 
+def _data_folder(name: str) -> str:
+    if name != "sample" and not Path(name).expanduser().is_dir():
+        raise DataNotFoundError(f"the data folder {name} does not exist")
+    return name
+
+
+def _label_set(name: str) -> str:
+    from gapstack.data.labels import LABEL_SETS
+
+    if name not in LABEL_SETS:
+        raise BadParameter(str(unknown("label set", name, LABEL_SETS)))
+    return name
+
+
+# Both are checked before a command imports what it needs.
 DataOption = Annotated[
     str | None,
     Option(
         metavar="FOLDER",
+        parser=_data_folder,
         help="Folder with the GAP files, or 'sample' for the embedded sample. Default: search.",
     ),
 ]
 LabelsOption = Annotated[
     str | None,
     Option(
+        parser=_label_set,
+        metavar="NAME",
         help="Label set: official, liu, kaggle, attree, majority.",
         autocompletion=completion("gapstack.data.labels:LABEL_SETS"),
     ),
@@ -218,7 +237,7 @@ def is_stream(path: Path | None) -> bool:
 
 def log_note(line: str) -> None:
     """Print a dim line on standard error, control characters escaped."""
-    stderr.print(printable(line), style="dim", highlight=False, markup=False, soft_wrap=True)
+    print_note(line, "dim")
 
 
 def report_written(*paths: Path) -> None:
@@ -298,12 +317,14 @@ def spare_imports(model: str | None, parser: str | None = None) -> None:
 
 def refuse_unknown_run(name: str) -> None:
     """Raise an error if ``name`` is not a path, run, language model or ``default``, before heavy imports."""
-    from gapstack.runs.folder import DEFAULT, find_run, language_model
+    from gapstack.runs.folder import DEFAULT, find_run, language_model, run_names
     from gapstack.runs.recipe import require_run
 
     if name != DEFAULT and not Path(name).exists() and language_model(name) is None:
-        if Path(name).suffix and find_run(name) is None:
-            raise no_such_file(Path(name))
+        if find_run(name) is None:
+            if Path(name).suffix:
+                raise no_such_file(Path(name))
+            raise unknown("run or folder", name, [DEFAULT, *run_names()])
         require_run(name)
 
 

@@ -245,7 +245,7 @@ def resolve_command(
     ),
     model: Path | None = Option(None, metavar="FOLDER", help="Model folder; gapstack comes with one."),
     split: str = common.choice_option("Split of GAP.", "gapstack.data.sources:SPLITS", default="development"),
-    data: Path | None = Option(None, metavar="FOLDER", help="Folder with the GAP files. Default: search."),
+    data: common.DataOption = None,
     input_path: Path | None = common.input_option("Rows to resolve instead: GAP or Kaggle TSV.", "--input"),
     pages: bool = Option(False, "--pages", help="Show gapstack the titles of the rows' pages."),
     as_json: common.JsonOption = False,
@@ -253,11 +253,12 @@ def resolve_command(
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
     from gapstack.comparison.results import score_clusters
     from gapstack.data.gap_files import read_gap
-    from gapstack.data.sources import gap_split
+    from gapstack.data.sources import data_folder, gap_split
     from gapstack.resolvers.live import ADAPTERS, resolve
 
-    rows = read_gap(input_path) if input_path else gap_split(split, data)
-    found = resolve(ADAPTERS[name], model, rows, output, pages=pages)
+    adapter = ADAPTERS[name]
+    rows = read_gap(input_path) if input_path else gap_split(split, data_folder(data))
+    found = resolve(adapter, model, rows, output, pages=pages)
     common.report_written(output)
     _print(found, rows, score_clusters(found.clusters, rows), as_json)
 

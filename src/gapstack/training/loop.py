@@ -154,7 +154,7 @@ class _Training:
         started = time.perf_counter() - self.record.seconds
         self.clock = lambda: time.perf_counter() - started
         total = sum(plan.epochs * len(self.data.sizes) for plan in self.plans[self.record.phase :])
-        with progress("Training", total) as ticker:
+        with progress("training", total) as ticker:
             for plan in self.plans[self.record.phase :]:
                 self.plan = plan
                 with tf32_under(plan.precision):
