@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from rich.console import Console
 from typer import BadParameter, Context, Option, Typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from gapstack.errors import DataError, DataNotFoundError, counted, printable
 from gapstack.files import no_such_file
@@ -35,36 +35,36 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 stdout = Console(highlight=False, soft_wrap=True)
 
 
-def _in_words(params: list[Any]) -> list[Any]:
-    """Parameters whose values help texts show in words (``--folds N``) instead of by Python's types."""
-    for param in params:
-        kind = param.type_descriptor
-        if isinstance(param, TyperArgument):
-            param.metavar, word = param.metavar or param.name.upper(), ""
-        elif param.is_flag:
-            word = ""
-        elif kind.is_choice:
-            word = "|".join(map(str, kind.choices))
-        else:
-            word = param.metavar or {"int": "N", "float": "X"}.get(param.bare_type(), "NAME")
-        param.display_type_rich = lambda ctx, word=word: word
-    return params
+def _word(hint: Any) -> str:
+    """The word for an option's value: ``N``, ``X``, ``NAME``, or the choices of a Literal."""
+    if get_origin(hint) is Literal:
+        return "|".join(get_args(hint))
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return _word(kinds[0]) if kinds else {int: "N", float: "X"}.get(hint, "NAME")
 
 
-class Command(TyperCommand):
-    """A command whose help shows values in words."""
+class _Words:
+    """Mixin of commands whose help shows values in words (``--folds N``) instead of by Python's types."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
+    def get_params(self: Any, ctx: Any) -> list[Any]:
         """Return all parameters, ``--help`` among them."""
-        return _in_words(super().get_params(ctx))
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        hints = get_type_hints(self.callback) if self.callback else {}
+        for param in params:
+            if param.param_type_name == "argument":
+                param.metavar = param.metavar or param.name.upper()
+                param.display_type_rich = lambda ctx: ""  # their name says it
+            elif param.metavar is None:
+                param.metavar = "" if param.is_flag else _word(hints[param.name])
+        return params
 
 
-class Group(TyperGroup):
-    """A group of commands, likewise."""
+class Command(_Words, TyperCommand):
+    """A command with help in words."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return all parameters, ``--help`` among them."""
-        return _in_words(super().get_params(ctx))
+
+class Group(_Words, TyperGroup):
+    """A group of commands with help in words."""
 
 
 def command(app: Typer, *examples: str) -> Callable[[Function], Function]:
