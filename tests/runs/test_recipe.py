@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given, settings
@@ -25,7 +26,7 @@ def test_a_recipe_is_like_another_and_survives_the_run_folder():
     assert stage2.members == strong.members
     assert (stage2.train, stage2.test) == (("development", "validation", "test"), ("stage2",))
     stage2.refuse_contaminated()  # its teacher has rows of stage 2, where nothing is scored
-    assert Recipe.parse(stage2.as_dict(), "run.json") == stage2
+    assert Recipe.parse(asdict(stage2), "run.json") == stage2
     leaky = Part("probert", "probert", {"extra": ["neither-attree"]})
     with pytest.raises(RecipeError, match=r"probert .*share rows with test"):
         Recipe("leaky", (leaky,)).refuse_contaminated()
@@ -162,6 +163,7 @@ def test_any_table_is_a_recipe_or_refused_in_one_line(name, members, others):
 
 REFUSING = """
 import sys
+from dataclasses import asdict
 from gapstack.cli import main
 try:
     main()
@@ -185,7 +187,7 @@ finally:
 def test_the_command_line_refuses_before_anything_heavy_is_imported(tmp_path, arguments, hint):
     folder = tmp_path / "models" / "families"
     folder.mkdir(parents=True)
-    seal(folder / "run.json", {"recipe": Recipe.load("families").as_dict()})
+    seal(folder / "run.json", {"recipe": asdict(Recipe.load("families"))})
     environment = {**os.environ, "GAPSTACK_HOME": str(tmp_path)}
     command = [sys.executable, "-c", REFUSING, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
@@ -203,7 +205,7 @@ def test_published_settings_are_the_modules_and_may_be_changed_one_by_one():
     assert changed.settings["seed"] == 3
     assert [phase["epochs"] for phase in changed.settings["training"]] == [30, 2]
     assert changed.settings["training"][1]["encoder_lr"] == 5e-6, "the other fields stay the paper's"
-    assert Recipe.parse(recipe.as_dict(), "run.json") == recipe
+    assert Recipe.parse(asdict(recipe), "run.json") == recipe
 
 
 def test_each_makes_one_member_of_every_combination():

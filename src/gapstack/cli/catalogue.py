@@ -4,6 +4,7 @@ import ast
 import inspect
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -41,7 +42,7 @@ def recipes_command(
             raise typer.BadParameter("needs the name of a recipe", param_hint="--export")
         recipes = [Recipe.load(each) for each in available()]
         if as_json:
-            common.print_json([recipe.as_dict() for recipe in recipes])
+            common.print_json([asdict(recipe) for recipe in recipes])
             return
         for recipe in recipes:
             members = ", ".join(part.label for part in recipe.members)
@@ -55,7 +56,7 @@ def recipes_command(
         write_text(path, text)
         common.print_line(f"{path}: edit its name and settings, then: gap run {path}")
     elif as_json:
-        common.print_json(Recipe.load(name).as_dict())
+        common.print_json(asdict(Recipe.load(name)))
     else:
         print(text, end="")
 
@@ -187,4 +188,4 @@ def check_command(
         ]
         return ["\n".join(filter(None, lines))]
 
-    common.print_result(as_json, parts, found.record)
+    common.print_result(as_json, parts, lambda: asdict(found))

@@ -1,12 +1,13 @@
 """Pre-trained encoders: configuration, tokenizer and weights, loaded without code of their own.
 
 Of an encoder-decoder the encoder alone is used. A causal model, whose pieces do not see what follows them, reads each
-text twice, and its second copy counts (:mod:`gapstack.encoding.states`).
+text twice, and its second copy counts (:func:`gapstack.encoding.frozen.read_states`).
 """
 
 import inspect
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.encoding.encoder_files import EMBEDDED, embedded_folder, folder_of, is_available, is_embedded
-from gapstack.encoding.states import is_causal, layers_of
 from gapstack.errors import DataError, MemberError, Place, first_line
 from gapstack.files import read_bytes, tree_digest
 
@@ -26,6 +26,9 @@ _OFFSET_POSITIONS = {
 _DEFAULT_LIMIT = 512
 # Longest input of models that read texts twice: their own limits reach hundreds of thousands of pieces
 _CAUSAL_LIMIT = 2048
+# encoder.layer.3 (BERT), transformer.layer.3 (DistilBERT), layers.3 (ModernBERT), h.3 (GPT-2), block.3 (T5),
+# albert_layer_groups.0 (ALBERT)
+_LAYER = re.compile(r"(?:^|[._])(?:layers?|layer_groups|h|blocks?)\.(\d+)\.")
 
 
 @contextmanager
@@ -183,14 +186,6 @@ class Encoder:
         """True if pieces do not see what follows them."""
         return is_causal(self.config)
 
-    def check_attention(self) -> None:
-        """Raise MemberError if the model's attention cannot be read as a map of all pieces."""
-        if hasattr(self.config, "attention_window"):
-            raise MemberError(
-                f"encoder {self.name} ({self.config.model_type}) has local attention, not a map of all pieces; "
-                "its vectors can be read, its attention cannot"
-            )
-
     @property
     def hidden_size(self) -> int:
         """Width of every layer's output."""
@@ -325,3 +320,44 @@ def _size(config: Any) -> EncoderSize:
     layers = layers_of(counts, config.num_hidden_layers)
     per_piece = sum(count * len(layers[name]) for name, count in counts.items() if layers[name] != (0,))
     return EncoderSize(config.num_hidden_layers, sum(counts.values()), per_piece, config.hidden_size)
+
+
+def is_causal(config: Any) -> bool:
+    """Return True for the configuration of a model whose pieces do not see what follows them."""
+    from transformers.models.auto import modeling_auto as auto
+
+    if config.is_encoder_decoder:
+        return False
+    if getattr(config, "is_decoder", False):
+        return True
+    only_decodes = (
+        config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+        and config.model_type not in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    )
+    sees_all = (
+        getattr(config, "attn_type", None) == "bi"  # XLNet
+        or getattr(config, "use_bidirectional_attention", False)
+        or getattr(config, "is_causal", True) is False
+    )
+    return only_decodes and not sees_all
+
+
+def layers_of(names: Iterable[str], depth: int | None = None) -> dict[str, tuple[int, ...]]:
+    """Layers that use each parameter of a model, by its name: 0 before the stack, 1 its first.
+
+    What follows the stack is in the last layer. ``depth`` is the number of layers, which is more than those that have
+    parameters of their own where layers share them (ALBERT).
+    """
+    names = list(names)
+    matches = [_LAYER.search(name) for name in names]
+    stacked = [index for index, match in enumerate(matches) if match]
+    if not stacked:
+        return dict.fromkeys(names, (0,))
+    own = max(int(match[1]) for match in matches if match) + 1
+    depth = max(depth or own, own)
+    # layer k of depth uses the parameters number k * own // depth
+    users = [tuple(k + 1 for k in range(depth) if k * own // depth == number) for number in range(own)]
+    return {
+        name: users[int(match[1])] if match else (0,) if "embed" in name or index < stacked[0] else (depth,)
+        for index, (name, match) in enumerate(zip(names, matches, strict=True))
+    }

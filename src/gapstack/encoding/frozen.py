@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from gapstack.cache import ranges
-from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.encoders import Encoder, is_causal
 from gapstack.encoding.pieces import PieceView, batches, padded_ids
-from gapstack.encoding.states import dtype_for, read_states
 from gapstack.errors import MemberError
 from gapstack.processes import fastest_dtype
 from gapstack.types import Floats32, Ints
@@ -110,11 +109,97 @@ def in_passes(
         yield done, result.cpu() if isinstance(result, Tensor) else [tensor.cpu() for tensor in result]
 
 
+@dataclass(frozen=True, slots=True)
+class States:
+    """Output of a model for b texts of at most L pieces."""
+
+    last: Tensor
+    """Hidden states of the last layer, (b, L, H)."""
+    hidden: tuple[Tensor, ...] = ()
+    """Those of all layers, the embeddings first."""
+    attention: tuple[Tensor, ...] = ()
+    """Attention of all layers, each (b, heads, L, L)."""
+
+
+def read_states(
+    model: nn.Module,
+    ids: Tensor,
+    keep: Tensor | None = None,
+    *,
+    hidden: bool = False,
+    attention: bool = False,
+) -> States:
+    """Run pieces ``ids`` (b, L) with mask ``keep``, True on pieces and None without padding, through a model.
+
+    In a causal model a piece does not see what follows it, so a name after the pronoun would not count. Such a model
+    reads each text twice, and the states of the second copy are used, whose pieces see the whole text (Springer et al.
+    2024, *Repetition Improves Language Model Embeddings*).
+    """
+    config: Any = model.config
+    length = ids.shape[1]
+    inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": None if keep is None else keep.long()}
+    twice = _Twice.of(ids, keep) if is_causal(config) else None
+    if twice:
+        inputs = {"input_ids": twice.ids, "attention_mask": twice.keep.long(), "use_cache": False}
+    inputs |= {"output_hidden_states": True} if hidden else {}
+    inputs |= {"output_attentions": True} if attention else {}
+    output = model(**inputs)
+    last: Tensor = output.last_hidden_state
+    states: tuple[Tensor, ...] = tuple(output.hidden_states) if hidden else ()
+    maps: tuple[Tensor, ...] = tuple(output.attentions or ()) if attention else ()
+    if twice:
+        last, states = twice.second(last), tuple(map(twice.second, states))
+        maps = tuple(map(twice.maps, maps))
+    layers = config.num_hidden_layers
+    if hidden and (len(states) != layers + 1 or any(layer.shape[1] != length for layer in states)):
+        raise MemberError(
+            f"a {config.model_type} model does not return a state of each piece from each layer"
+        )
+    if attention and (len(maps) != layers or any(layer.shape[2:] != (length, length) for layer in maps)):
+        raise MemberError(f"a {config.model_type} model does not return its attention as maps of all pieces")
+    return States(last, states, maps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Twice:
+    """Pieces (b, 2L) of texts that are read twice, without padding in between; a sliding window would count it."""
+
+    ids: Tensor
+    keep: Tensor
+    places: Tensor
+    """Places (b, L) of the second copies' pieces; any for padding."""
+
+    @classmethod
+    def of(cls, ids: Tensor, keep: Tensor | None) -> _Twice:
+        """Repeat pieces (b, L), of which ``keep`` has those of the text first."""
+        length = ids.shape[1]
+        sizes = torch.full_like(ids[:, :1], length) if keep is None else keep.long().sum(1, keepdim=True)
+        at = torch.arange(2 * length, device=ids.device)[None]
+        return cls(
+            ids.gather(1, torch.where(at < sizes, at, (at - sizes).clamp(0, length - 1))),
+            at < 2 * sizes,
+            (sizes + at[:, :length]).clamp_max(2 * length - 1),
+        )
+
+    def second(self, states: Tensor) -> Tensor:
+        """States (b, L, H) of the second copies."""
+        return states.gather(1, self.places[..., None].expand(-1, -1, states.shape[2]))
+
+    def maps(self, attention: Tensor) -> Tensor:
+        """Attention (b, heads, L, L) from the second copies to both copies of a piece."""
+        heads, length = attention.shape[1], self.places.shape[1]
+        rows = self.places[:, None, :, None].expand(-1, heads, -1, 2 * length)
+        seen = attention.gather(2, rows)
+        columns = self.places[:, None, None].expand(-1, heads, length, -1)
+        return seen[..., :length] + seen.gather(3, columns)
+
+
 # Changes with every change of what is computed, and names the folders of the cache.
 _VERSION = 5
 # Families whose k-th hidden state does not depend on the layers above. Others end in a final norm, which would move
 # to the last remaining layer.
 _CUTTABLE = {"bert", "roberta", "xlm-roberta", "camembert", "electra"}
+_FLOAT32_ONLY = {"deberta", "xlnet"}  # these mix float32 tables with their inputs
 
 GroupWeights = Callable[[int], tuple[Floats32, Floats32]]
 """Maps a row of a view, of T pieces, to the weights of the groups that attend (g, T) and are attended to (k, T)."""
@@ -138,8 +223,11 @@ class Request:
                 f"encoder {self.encoder.name} has layers 0 to {depth}, and attention in layers 1 to {depth}; "
                 f"requested: {wrong or 'none'}"
             )
-        if self.attention_layers:
-            self.encoder.check_attention()
+        if self.attention_layers and hasattr(self.encoder.config, "attention_window"):
+            raise MemberError(
+                f"encoder {self.encoder.name} ({self.encoder.config.model_type}) has local attention, not a map of all "
+                "pieces; its vectors can be read, its attention cannot"
+            )
 
     def stored(self, values: torch.Tensor) -> NDArray[np.floating]:
         """Values as they are stored: float32 as computed, whose last bits rounding would amplify; others in float16."""
@@ -238,6 +326,11 @@ def computed_by(encoder: Encoder, dtype: torch.dtype | None = None) -> str:
     """Name of a cache folder: the encoder, the precision and the version of this module."""
     precision = str(dtype_for(encoder.config, dtype or computes_in())).removeprefix("torch.")
     return f"{encoder.fingerprint}-{precision}-{_VERSION}"
+
+
+def dtype_for(config: Any, dtype: torch.dtype) -> torch.dtype:
+    """``dtype``, or float32 for a model that computes in nothing else."""
+    return torch.float32 if getattr(config, "model_type", None) in _FLOAT32_ONLY else dtype
 
 
 def computes_in() -> torch.dtype:

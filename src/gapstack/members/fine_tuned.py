@@ -22,9 +22,8 @@ from torch.nn.utils.rnn import pad_sequence
 from gapstack.data import Corpus
 from gapstack.encoding.activations import hidden_states
 from gapstack.encoding.encoders import Encoder, encoder_size, load_encoder
-from gapstack.encoding.frozen import PieceLimit, in_half, in_passes
+from gapstack.encoding.frozen import PieceLimit, in_half, in_passes, read_states
 from gapstack.encoding.pieces import align
-from gapstack.encoding.states import read_states
 from gapstack.errors import MemberError
 from gapstack.members.member import State
 from gapstack.members.soft_labels import DistilledMember

@@ -27,8 +27,8 @@ from torch.nn import functional
 from gapstack.cache import Memory, row_key
 from gapstack.data import Corpus, sources
 from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.frozen import read_states
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
-from gapstack.encoding.states import read_states
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.members.added_pieces import mask_token

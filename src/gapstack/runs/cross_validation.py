@@ -64,9 +64,8 @@ def cross_validate(member: Any, corpus: Corpus, *, folds: int = 5, seed: int = 2
         If the corpus has no labels, or too few pages.
     """
     assignment = make_folds(corpus, folds, seed=seed)
-    probabilities = cross_fit({"member": as_member(member)}, corpus, assignment, FitStore()).out_of_fold[
-        "member"
-    ]
+    fits = cross_fit({"member": as_member(member)}, corpus, assignment, FitStore())
+    probabilities = fits.out_of_fold["member"]
     return OutOfFold(probabilities, assignment, score(corpus, probabilities))
 
 

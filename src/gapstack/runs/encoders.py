@@ -7,7 +7,7 @@ are replaced by the defaults of the member for it.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -62,13 +62,13 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
     groups: dict[str, list[int]] = {}
     for number, part in enumerate(parts):
         groups.setdefault(fingerprint(part.name, part.settings), []).append(number)
-    name = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name
+    name, numbers = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name, list(groups.values())
     scaled = replace(
         recipe,
         name=f"{recipe.name}-{name}",
         title=f"{recipe.title}, on {name}",
-        members=tuple(parts[numbers[0]] for numbers in groups.values()),
-        stackers=tuple(_with_summed_weights(part, list(groups.values())) for part in recipe.stackers),
+        members=tuple(parts[first] for first, *_ in numbers),
+        stackers=tuple(_with_summed_weights(part, numbers) for part in recipe.stackers),
     )
     lines = [
         f"No longer the paper's: {name} ({size.layers} layers, {size.parameters / 1e6:.0f} million parameters) in "
@@ -149,7 +149,6 @@ def _frozen(parts: Sequence[int | str], depth: int, layers: int) -> list[int | s
     return [*([0] if 0 in parts else []), *frozen, *(part for part in parts if isinstance(part, str))]
 
 
-_ROWS = 8  # of each kind
 # settings of a quick fit, of those that a member has
 _QUICK: dict[str, Any] = {
     "training": {"epochs": 1, "batch_size": 8},
@@ -164,7 +163,6 @@ _QUICK: dict[str, Any] = {
     "calibration_share": 0.5,
     "validation_share": 0.5,
 }
-_BYTES_FROZEN, _BYTES_TUNED = 4, 16  # float32 weights; with gradients and two moments
 
 
 @dataclass(frozen=True)
@@ -188,10 +186,6 @@ class EncoderCheck:
     """Bytes of weights alone, and with gradients and the optimizer's state."""
     members: dict[str, str]
 
-    def record(self) -> dict[str, Any]:
-        """For ``json.dumps``."""
-        return asdict(self)
-
 
 def check_encoder(name: str) -> EncoderCheck:
     """Encode short rows of the embedded sample, and fit each member that reads an encoder on them."""
@@ -202,26 +196,25 @@ def check_encoder(name: str) -> EncoderCheck:
         start = perf_counter()
         span_activations(rows, encoder, (encoder.num_layers,))
         seconds = perf_counter() - start
-        members = {}
-        tried = _tried()
+        members, tried = {}, _tried()
         with progress("trying members", len(tried)) as ticker:
             for member in tried:
                 members[member] = _refusal(member, name, rows)
-                ticker.advance(1)
+                ticker.advance()
     parameters = encoder.size.parameters
     return EncoderCheck(
-        encoder.name,
-        encoder.config.model_type,
-        parameters,
-        encoder.num_layers,
-        encoder.hidden_size,
-        encoder.max_pieces,
-        encoder.is_causal,
-        for_size(TrainingPlan(), parameters).encoder_lr,
-        len(rows) / seconds,
-        _BYTES_FROZEN * parameters,
-        _BYTES_TUNED * parameters,
-        members,
+        name=encoder.name,
+        model_type=encoder.config.model_type,
+        parameters=parameters,
+        layers=encoder.num_layers,
+        width=encoder.hidden_size,
+        longest=encoder.max_pieces,
+        is_causal=encoder.is_causal,
+        learning_rate=for_size(TrainingPlan(), parameters).encoder_lr,
+        rows_per_second=len(rows) / seconds,
+        frozen_memory=4 * parameters,  # float32 weights
+        tuned_memory=16 * parameters,  # with gradients and two moments
+        members=members,
     )
 
 
@@ -233,7 +226,7 @@ def _tried() -> list[str]:
 def trial_rows() -> Corpus:
     """The shortest rows of the sample with each label, and one that names both people twice (for masked_lm)."""
     by_length = sorted(sources.sample()["train"], key=lambda row: len(row.text))
-    rows = [row for label in Label for row in [own for own in by_length if own.label is label][:_ROWS]]
+    rows = [row for label in Label for row in [own for own in by_length if own.label is label][:8]]
     text = "Kate met Mary in town. Later Mary said that she was late, and Kate left."
     twice = Example.from_text(text, "she", "Kate", "Mary", id="twice", label=Label.B)
     return Corpus([*rows, twice], label_set="official")

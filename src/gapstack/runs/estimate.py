@@ -50,7 +50,7 @@ _UPDATE_SECONDS = 3e-3  # of a head over a frozen encoder
 # bytes of a parameter: stored, in a checkpoint, trained (with gradient and two moments), loaded, loaded on a GPU
 _STORED, _SAVED, _TRAINED, _LOADED, _HALF = 2, 16, 16, 4, 2
 _ACTIVATIONS = 34  # bytes of a piece in each layer, times the width (Korthikanti et al. 2022, section 4.1)
-_INDEPENDENT = ("parser", "clusters", "teacher", "extra", "blocks")
+_SUMMED = ("models", "operations", "launching", "other", "seconds", "disk", "requests", "tokens", "price")
 
 
 @dataclass
@@ -109,26 +109,14 @@ class RunPlan:
     @property
     def total(self) -> MemberPlan:
         """All members in one process: sums, and the most memory that one of them needs."""
-        added = (
-            "models",
-            "operations",
-            "launching",
-            "other",
-            "seconds",
-            "disk",
-            "requests",
-            "tokens",
-            "price",
-        )
-        sums = {key: sum(getattr(member, key) for member in self.members) for key in added}
+        sums = {key: sum(getattr(member, key) for member in self.members) for key in _SUMMED}
         return MemberPlan("all members", memory=max(member.memory for member in self.members), **sums)
 
     def table(self) -> Table:
         """Table of the members: encoder, parameters, models of all folds, memory, disk space, and hours by device."""
-        titles = {"memory": "memory GB", "disk": "disk GB", "hours": "hours here"}
-        decimals = {"memory": 1, "disk": 1}
+        titles = {"memory": ("memory GB", 1), "disk": ("disk GB", 1), "hours": ("hours here", 2)}
         columns = [
-            Column(key, titles.get(key, key), decimals.get(key, 2))
+            Column(key, *titles.get(key, (key, 2)))
             for key in self.total.cells()
             if self.total.requests or key not in ("requests", "tokens", "price")
         ]
@@ -153,8 +141,7 @@ class RunPlan:
 
 def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
     """Estimate a run of ``recipe`` and list missing inputs; nothing is trained, and only GAP itself is downloaded."""
-    missing: list[str] = []
-    left_out: list[str] = []
+    missing, left_out = list[str](), list[str]()
     try:
         recipe, train, test = corpora(recipe, data)
         recipe, left_out = recipe.with_available_resolvers(train)
@@ -174,9 +161,14 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
     for part in recipe.members:
         member = create(part.name, **part.settings)
         missing += _missing_inputs(member)
-        plan = _plan(part.label, member, recipe.folds, (rows[0][1], rows[1][1]), pieces, read)
+        counts = rows[0][1], rows[1][1]
+        plan = _plan(part.label, member, recipe.folds, counts, pieces, read)
         if isinstance(member, Prompted):
-            _ask(plan, member, recipe.folds, (rows[0][1], rows[1][1]), characters)
+            plan.requests, plan.tokens, plan.price = member.cost(*counts, recipe.folds, characters)
+            size = None if is_address(member.model) else encoder_size(member.model)
+            if size is not None:
+                plan.encoder, plan.parameters = Path(member.model).name, size.parameters
+                plan.operations, plan.memory = 2 * size.per_piece * plan.tokens, _HALF * size.parameters
         launching = plan.launching if processes().device.type == "cuda" else 0.0
         plan.seconds = max(plan.operations / speed, launching) + plan.other
         if jobs := measured.get(part.label):
@@ -190,23 +182,20 @@ def _plan(
     label: str, member: Member, folds: int, rows: tuple[int, int], pieces: float, read: set[str | None]
 ) -> MemberPlan:
     """Plan a member for numbers of training and held-out rows; adds a frozen encoder to ``read``."""
-    plan = MemberPlan(label, folds * getattr(member, "seeds", 1), other=folds * _OTHER_SECONDS)
-    if "encoder" not in member.get_params():
+    plan, settings = MemberPlan(label, folds * getattr(member, "seeds", 1)), member.get_params()
+    if "encoder" not in settings:
+        plan.other = folds * _OTHER_SECONDS
         return plan
-    settings = member.get_params()
     names = [settings["encoder"], *filter(None, [settings.get("second_encoder")])]
-    sizes = [encoder_size(name) for name in names]
     plan.encoder = ", ".join(EMBEDDED if is_embedded(name) else Path(str(name)).name for name in names)
-    plan.other = 0.0
-    if None in sizes:
+    sizes = [size for name in names if (size := encoder_size(name)) is not None]
+    if len(sizes) < len(names):
         return plan
-    known = [size for size in sizes if size is not None]
-    plan.parameters = sum(size.parameters for size in known)
+    plan.parameters = sum(size.parameters for size in sizes)
     plan.memory = _LOADED * plan.parameters
     train, test = rows
-    size, phases = known[0], _phases(member, folds, train) if isinstance(member, FineTuned) else []
-    updates = _head_updates(member, train * (folds - 1) // folds)
-    plan.other = plan.models * updates * _UPDATE_SECONDS
+    size, phases = sizes[0], _phases(member, folds, train) if isinstance(member, FineTuned) else []
+    plan.other = plan.models * _head_updates(member, train * (folds - 1) // folds) * _UPDATE_SECONDS
     if phases and isinstance(member, FineTuned):
         copies = 1 + getattr(member, "answer_forms", 0)
         has_adapters = adapter_rank(size.parameters, member.lora) > 0
@@ -220,7 +209,7 @@ def _plan(
         plan.disk = 0.0 if has_adapters else (folds * _STORED + _SAVED) * _learned(member, size)
     else:
         plan.other = max(plan.other, folds * _HEAD_SECONDS)
-        for name, each in zip(names, known, strict=True):
+        for name, each in zip(names, sizes, strict=True):
             if name not in read:
                 passes = 2 * (train + test + _taught_rows(member)) * (1 + len(_copies(member)))
                 plan.operations += each.per_piece * pieces * passes
@@ -280,15 +269,6 @@ def _taught_rows(member: Member) -> int:
         return 0
 
 
-def _ask(plan: MemberPlan, member: Prompted, folds: int, rows: tuple[int, int], characters: float) -> None:
-    """Add a language model's requests, and the hours and memory of one that is not behind a server."""
-    plan.requests, plan.tokens, plan.price = member.cost(*rows, folds, characters)
-    size = None if is_address(member.model) else encoder_size(member.model)
-    if size is not None:
-        plan.encoder, plan.parameters = Path(member.model).name, size.parameters
-        plan.operations, plan.memory = 2 * size.per_piece * plan.tokens, _HALF * size.parameters
-
-
 def _published_rows(splits: Sequence[str]) -> tuple[str, int]:
     """Name and published number of rows of splits that are not on this machine."""
     names = [f"gap-{name}" if name in SPLITS else name for name in splits]
@@ -298,16 +278,16 @@ def _published_rows(splits: Sequence[str]) -> tuple[str, int]:
 def _missing_inputs(member: Member) -> list[str]:
     """Describe inputs of a member that are not on this machine."""
     settings = member.get_params()
-    encoders = [settings.get("encoder"), settings.get("second_encoder")]
     missing = [
         f"encoder {name}: neither a folder nor in the hub's cache; a run would download it"
-        for name in encoders
+        for name in (settings.get("encoder"), settings.get("second_encoder"))
         if not is_available(name)
     ]
-    # what else a member reads may depend on its encoder, but not through these settings
-    read = (
-        {key: value for key, value in settings.items() if key in _INDEPENDENT} if missing else member.reads()
-    )
+    if missing:  # what else a member reads may depend on its encoder, but not through these settings
+        independent = {"parser", "clusters", "teacher", "extra", "blocks"}
+        read = {key: value for key, value in settings.items() if key in independent}
+    else:
+        read = member.reads()
     for setting, value in read.items():
         if setting in READS and value is not False:
             try:

@@ -144,13 +144,12 @@ class Recipe:
 
     def refuse_contaminated(self) -> None:
         """Raise RecipeError if a member trains on other data that share rows with a split that this recipe scores."""
-        contaminated = self.contaminated_by()
         # stage 2 has no labels, so nothing is scored there and its teacher is allowed
         scored = [split for split in (*self.train, *self.test) if split != sources.STAGE2]
-        for part in self.members:
-            if hit := [split for split in scored if f"gap-{split}" in contaminated[part.label]]:
+        for label, contaminated in self.contaminated_by().items():
+            if hit := [split for split in scored if f"gap-{split}" in contaminated]:
                 raise RecipeError(
-                    f"recipe {self.name}: {part.label} trains on data that share rows with "
+                    f"recipe {self.name}: {label} trains on data that share rows with "
                     f"{', '.join(hit)}, on which it would be scored; leave those data out, or hold another split out"
                 )
 
@@ -161,8 +160,8 @@ class Recipe:
         )
 
     def _with_settings(self, changes: Callable[[Part], Mapping[str, Any]]) -> Recipe:
-        members = (replace(part, settings=merged(part.settings, changes(part))) for part in self.members)
-        return replace(self, members=tuple(members))
+        parts = (replace(part, settings=merged(part.settings, changes(part))) for part in self.members)
+        return replace(self, members=tuple(parts))
 
     def restricted(self, labels: Sequence[str]) -> Recipe:
         """Keep the members of these labels, and name them in the recipe's name; UnknownNameError for others."""
@@ -181,18 +180,14 @@ class Recipe:
         named = {name for part in self.members for name in part.settings.get("clusters", ())}
         problems = {name: why for name in sorted(named) if (why := why_unavailable(name, rows))}
 
-        def available(part: Part) -> Mapping[str, Any]:
+        members = []
+        for part in self.members:
             names = part.settings.get("clusters", ())
-            return {"clusters": [name for name in names if name not in problems]} if names else {}
-
-        changed = self._with_settings(available)
-        members = tuple(
-            part
-            for part in changed.members
-            if part.settings.get("clusters") != []
-            or create(part.name, **part.settings).get_params().get("sources")
-        )
-        return replace(changed, members=members), [f"left out: {line}" for line in problems.values()]
+            kept = [name for name in names if name not in problems]
+            changed = replace(part, settings={**part.settings, "clusters": kept}) if names else part
+            if not names or kept or create(changed.name, **changed.settings).get_params().get("sources"):
+                members.append(changed)
+        return replace(self, members=tuple(members)), [f"left out: {line}" for line in problems.values()]
 
     def on_files(self, train: Sequence[Path] = (), test: Sequence[Path] = ()) -> Recipe:
         """Replace the training or held-out splits by files of rows in GAP's format; the name is extended by theirs."""
@@ -209,18 +204,14 @@ class Recipe:
 
     def with_epochs(self, epochs: int) -> Recipe:
         """Set the number of epochs in every phase of every member that is trained in epochs."""
-        changes = {"epochs": epochs, "training": {"epochs": epochs}, "first": {"epochs": epochs}}
 
-        def changed(part: Part) -> Mapping[str, Any]:
-            known = settings_of(MEMBERS[part.name])
-            return {
-                key: value
-                for key, value in changes.items()
-                # a first phase is by default like the last one
-                if key in known and (key != "first" or part.settings.get("first"))
-            }
+        def changes(part: Part) -> Mapping[str, Any]:
+            every = {"epochs": epochs, "training": {"epochs": epochs}}
+            if part.settings.get("first"):  # by default like the last phase
+                every["first"] = {"epochs": epochs}
+            return {key: every[key] for key in every.keys() & settings_of(MEMBERS[part.name])}
 
-        return self._with_settings(changed)
+        return self._with_settings(changes)
 
     def revised(
         self,
@@ -233,10 +224,6 @@ class Recipe:
         """Replace fields by values that are not None, and validate the result."""
         changes: dict[str, Any] = {"labels": labels, "folds": folds, "seed": seed, "name": name}
         return replace(self, **{key: value for key, value in changes.items() if value is not None})
-
-    def as_dict(self) -> dict[str, Any]:
-        """All fields as JSON-able values."""
-        return asdict(self)
 
 
 def require_run(name: str) -> tuple[RunFolder, str]:

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -66,10 +66,7 @@ class RunStore(FitStore):
     def training(self, label: str, fold: int) -> Iterator[None]:
         """Let trainings within the block write checkpoints and continue from them."""
         self._started[label] = self.identity(label)
-        with checkpoint_context(
-            self._checkpoints(label, fold),
-            checkpoint_seconds=self.checkpoint_seconds,
-        ):
+        with checkpoint_context(self._checkpoints(label, fold), checkpoint_seconds=self.checkpoint_seconds):
             yield
 
     def put(self, label: str, fold: int, fit: FoldFit) -> None:
@@ -177,7 +174,7 @@ def run(
         folds = make_folds(train, recipe.folds, seed=recipe.seed)
         manifest = {
             "format": 1,
-            "recipe": recipe.as_dict(),
+            "recipe": asdict(recipe),
             "identity": of_rows(train, test, folds),
             "rows": {"train": [train.name, len(train)], "test": [test.name, len(test)]},
             "versions": versions(),

@@ -16,8 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.frozen import CPU_BUDGET
-from gapstack.encoding.states import dtype_for
+from gapstack.encoding.frozen import CPU_BUDGET, dtype_for
 from gapstack.errors import MemberError
 from gapstack.processes import fastest_dtype
 from gapstack.registry import import_extra

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gapstack.encoding.states import layers_of
+from gapstack.encoding.encoders import layers_of
 from gapstack.errors import MemberError
 from gapstack.training.devices import Tensors
 from gapstack.training.plan import TrainingPlan
@@ -18,7 +18,7 @@ _SCALER = "scaler"
 
 
 def layers(model: nn.Module) -> dict[str, tuple[int, ...]]:
-    """Layers that use each encoder parameter, by its name; see :func:`~gapstack.encoding.states.layers_of`."""
+    """Layers that use each encoder parameter, by its name; see :func:`~gapstack.encoding.encoders.layers_of`."""
     names = [name for name, _ in model.named_parameters() if name.startswith(f"{ENCODER}.")]
     config = getattr(getattr(model, ENCODER, None), "config", None)
     return layers_of(names, getattr(config, "num_hidden_layers", None))
