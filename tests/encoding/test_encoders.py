@@ -22,7 +22,7 @@ def test_the_embedded_encoder_is_the_published_one_and_its_package_is_not_import
 
 
 def test_loading_prints_nothing(tiny_encoder_folder, capfd):
-    encoder = encoders.Encoder("tiny", tiny_encoder_folder)
+    encoder = load_encoder(str(tiny_encoder_folder))
     assert not encoder.model.training
     assert encoder.fresh_model().training
     assert capfd.readouterr() == ("", "")
@@ -54,11 +54,11 @@ def test_a_folder_without_its_files_is_refused(lost, tiny_encoder_folder, tmp_pa
 
 def test_the_fingerprint_follows_content_and_not_the_folders_name(tiny_encoder, tmp_path):
     twin = shutil.copytree(tiny_encoder.folder, tmp_path / "twin")
-    assert encoders.Encoder("twin", twin).fingerprint == tiny_encoder.fingerprint
+    assert load_encoder(str(twin)).fingerprint == tiny_encoder.fingerprint
     other = shutil.copytree(tiny_encoder.folder, tmp_path / "other")
     config = json.loads((other / "config.json").read_text(encoding="utf-8"))
     (other / "config.json").write_text(json.dumps(config | {"hidden_act": "relu"}), encoding="utf-8")
-    assert encoders.Encoder("other", other).fingerprint != tiny_encoder.fingerprint
+    assert load_encoder(str(other)).fingerprint != tiny_encoder.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_the_fingerprint_follows_content_and_not_the_folders_name(tiny_encoder, 
 def test_a_broken_configuration_is_named(tmp_path, blob):
     (tmp_path / "config.json").write_bytes(blob)
     with pytest.raises(DataError, match=r"config\.json: is not a JSON object"):
-        _ = encoders.Encoder("broken", tmp_path).config
+        _ = encoders.Encoder("broken", tmp_path, "").config
 
 
 @pytest.mark.parametrize("name", [None, "tiny"])

@@ -113,10 +113,10 @@ def test_a_window_is_centred_on_its_mention_and_full_where_there_is_text(sizes, 
 
 def test_padding_that_the_tokenizers_file_asks_for_is_no_part_of_a_window(gap_splits):
     # the embedded encoder's file pads to 128 pieces
-    fresh = Encoder("fresh", load_encoder().folder)
+    fresh = Encoder("fresh", load_encoder().folder, "")
     row = gap_splits["development"][:1]
     assert windows_around(row, fresh, 32).lengths.tolist() == [32, 32, 32]
-    again = Encoder("fresh", load_encoder().folder)
+    again = Encoder("fresh", load_encoder().folder, "")
     assert align(row, again, 40).lengths.tolist() == [40]
 
 

@@ -110,7 +110,7 @@ def test_a_head_that_is_promised_and_not_there_is_refused(tiny_encoder_folder, t
     config = (folder / "config.json").read_text()
     (folder / "config.json").write_text(config.replace('"BertModel"', '"BertForMaskedLM"'))
     with pytest.raises(MemberError, match=r"lacks 6 weights .* cls\.predictions"):
-        with_own_head(Encoder("broken", folder))
+        with_own_head(Encoder("broken", folder, ""))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Any text: who its pronouns refer to."""
+"""Any text: who its pronouns refer to, printed with its people in colour and the candidates as bars."""
 
 from __future__ import annotations
 
@@ -6,24 +6,31 @@ import json
 import re
 import sys
 import webbrowser
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
 from typer import Argument, Option
 
 from gapstack.cli import common
-from gapstack.errors import DataError, GapstackError, counted
+from gapstack.errors import DataError, GapstackError, counted, printable
 
 if TYPE_CHECKING:
-    from gapstack.anytext.answer import Answers
+    from gapstack.anytext.answer import Answer, Answers
+    from gapstack.data import Span
 
 app = typer.Typer()
 
 LONGEST = 200_000  # characters of a text, a few minutes' work
+_LONGEST_SHOWN = 2000  # characters of a text that is printed before its answers
+_AROUND = 40  # characters that are printed around a pronoun of a longer one
+_BAR_WIDTH = 20  # of probability 1
+_COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")  # of people, in the order of the text
 _FILE_NAME = re.compile(r"\S+\.[a-z]\w{0,4}|[.~]{0,2}/\S+")
 
 ModelOption = Annotated[
@@ -75,7 +82,6 @@ def ask_command(
     common.spare_imports(model, parser)  # before what follows imports them
     texts = _prompted() if text is None else _texts(text)
     from gapstack.anytext.text_resolver import create_resolver
-    from gapstack.cli.answers import show
 
     options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more], "url": url}
     resolver = create_resolver(model, parser)
@@ -92,7 +98,7 @@ def ask_command(
             print(json.dumps(answers.to_dict(), ensure_ascii=not sys.stdout.isatty()))
         else:
             # a terminal breaks lines between words, files keep them
-            common.stdout.print(show(answers, why=why), end="", soft_wrap=not common.stdout.is_terminal)
+            common.stdout.print(_shown(answers, why=why), end="", soft_wrap=not common.stdout.is_terminal)
 
 
 def _texts(text: str) -> Iterable[str]:
@@ -116,10 +122,9 @@ def _is_file(text: str) -> bool:
 
 def _refuse_long(text: str) -> None:
     if len(text) > LONGEST:
+        problem, remedy = f"the text has {len(text):,} characters", "Use gap annotate FILE --output FILE"
         raise DataError(
-            f"the text has {len(text):,} characters",
-            expected=f"at most {LONGEST:,}",
-            remedy="Use gap annotate FILE --output FILE, which can be interrupted",
+            problem, expected=f"at most {LONGEST:,}", remedy=f"{remedy}, which can be interrupted"
         )
 
 
@@ -137,6 +142,72 @@ def _prompted() -> Iterator[str]:
             return
         if line.strip():
             yield line.rstrip("\n")
+
+
+def _shown(answers: Answers, *, why: bool) -> Text:
+    """The marked text, unless it is long, and each pronoun's candidates, with reasons if ``why``."""
+    from gapstack.anytext.answer import NOBODY, OTHER
+
+    if not answers:
+        return Text(f"{answers.remark}\n", style="dim")
+    styles = {mention: _COLOURS[number % len(_COLOURS)] for mention, number in answers.people.items()}
+    short, shown = len(answers.text) <= _LONGEST_SHOWN, Text()
+    if short:
+        shown.append(_marked(answers, styles)).append("\n\n")
+    for answer in answers:
+        shown.append(_headline(answers.text, answer, styles, short=short))
+        width = max(cell_len(printable(name)) for name, _ in answer.shares)
+        rows = [(one.probability, one.full_name, styles[one.span], one.reasons) for one in answer.candidates]
+        rows.append((answer.nobody, NOBODY, "dim", ()))
+        if answer.other:
+            rows.append((answer.other, OTHER, "dim", ()))
+        for share, name, style, reasons in sorted(rows, key=lambda row: -row[0]):
+            line = f"  {set_cell_size(printable(name), width)} {share:6.1%} "
+            shown.append(line, style="dim" if name in (NOBODY, OTHER) else "")
+            shown.append("\u2588" * round(share * _BAR_WIDTH), style=style).append("\n")
+            if why and reasons:
+                shown.append(f"    {printable('; '.join(reasons))}\n", style="dim")
+    return shown
+
+
+def _marked(answers: Answers, styles: Mapping[Span, str]) -> Text:
+    """The text; names in their person's colour, pronouns underlined in that of their antecedent, or in brackets."""
+    text, shown, at = answers.text, Text(), 0
+    antecedents = {answer.pronoun: answer.antecedent for answer in answers if answer.sure}
+    for span, kind, _ in answers.marks():
+        words, style = _lines(text[slice(*span)]), styles.get(span, "")
+        if kind == "pronoun":
+            best = antecedents.get(span)
+            style = f"bold underline {styles[best.span] if best else ''}"
+            words = words if common.stdout.is_terminal else f"[{words}]"
+        shown.append(_lines(text[at : span.start])).append(words, style=style)
+        at = span.end
+    return shown.append(_lines(text[at:]))
+
+
+def _headline(text: str, answer: Answer, styles: Mapping[Span, str], *, short: bool) -> Text:
+    """The pronoun, where it is, and its antecedent if that is sure; then the notes."""
+    from gapstack.anytext.answer import NOBODY, SURE
+
+    (start, end), best = answer.pronoun, answer.antecedent
+    shown = Text()
+    if not short:
+        shown.append(printable(f"{start}: ...{text[max(0, start - _AROUND) : start]}"), style="dim")
+    shown.append(printable(answer.form), style="bold underline")
+    shown.append(f" at {start}" if short else printable(f"{text[end : end + _AROUND]}..."), style="dim")
+    if not answer.sure:
+        shown.append(f": not sure (no answer has {SURE:.0%})", style="yellow")
+    else:
+        style = f"bold {styles[best.span]}" if best else "bold"
+        shown.append(": ").append(printable(best.full_name if best else NOBODY), style=style)
+    for note in answer.notes:
+        shown.append(f"  ({printable(note)})", style="yellow")
+    return shown.append("\n")
+
+
+def _lines(text: str) -> str:
+    """As :func:`printable`, line breaks kept."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 @common.command(app, "gap demo --port 8020")

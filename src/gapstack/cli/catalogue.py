@@ -18,9 +18,7 @@ from gapstack.files import write_text
 from gapstack.members import MEMBERS
 
 app = typer.Typer()
-encoders_app = typer.Typer(
-    help="Try a pre-trained encoder before training with it.", no_args_is_help=True, cls=common.Group
-)
+encoders_app = typer.Typer(no_args_is_help=True, cls=common.Group)
 
 # :class:`~gapstack.members.member.Member` is called Member, :data:`a.b.BLOCKS` a.b.BLOCKS
 _ROLE = re.compile(r":\w+:`(?:~[\w.]*\.)?([^`]+)`")
@@ -154,7 +152,7 @@ def descriptions_of(kind: type) -> dict[str, str]:
     return descriptions
 
 
-@encoders_app.callback()
+@encoders_app.callback()  # with one command alone, typer would make the group that command
 def _encoders() -> None:
     """Try a pre-trained encoder before training with it."""
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import typer
 from typer import Argument, Option
@@ -15,7 +14,6 @@ from gapstack.cli import common
 from gapstack.errors import DataError, counted
 
 if TYPE_CHECKING:
-    from gapstack.data.sources import Status
     from gapstack.display.render import Table
     from gapstack.text.mining import Mined
 
@@ -23,13 +21,6 @@ app = typer.Typer()
 data_app = typer.Typer(
     help="Where the data are, and how to get them.", no_args_is_help=True, cls=common.Group
 )
-
-
-class GoldCorpus(StrEnum):
-    """Corpora whose clusters give labels."""
-
-    LITBANK = "litbank"
-    GUM = "gum"
 
 
 @common.command(app, "gap mine pages.jsonl --output mined.tsv", "gap mine --corpus gum --output gum.tsv")
@@ -41,7 +32,9 @@ def mine_command(
         parser=common.input_file,
         help="Plain text (a page a file), or .jsonl with text, id and url of a page a line.",
     ),
-    corpus: list[GoldCorpus] | None = Option(None, help="Not files, but a corpus with clusters, for labels."),
+    corpus: list[Literal["litbank", "gum"]] | None = Option(
+        None, help="Not files, but a corpus with clusters, for labels."
+    ),
     balance: bool = Option(True, "--balance/--all", help="Equal genders and patterns 6:1:1, or all rows."),
     per_page: int = Option(
         1, min=0, help="Rows of a pronoun form (he, him, ...) from a page at most; 0: all."
@@ -71,7 +64,7 @@ def mine_command(
         common.log_note("the data set 'names' is missing; only titles indicate the gender of a name")
     pages = chain(
         chain.from_iterable(read_pages(path) for path in paths),
-        chain.from_iterable(corpus_pages(name.value, folder) for name in corpus or ()),
+        chain.from_iterable(corpus_pages(name, folder) for name in corpus or ()),
     )
     total = sum(map(count_pages, paths))
     extracted = mine(pages, first_names, parser, per_page=per_page, words=words, total=total)
@@ -102,15 +95,11 @@ def _mining_table(extracted: Mined, result: Mined) -> Table:
     ]
     labels = Counter(row.label for row in result.rows if row.label is not None)
     answers = ", ".join(f"{label.name} {count:,}" for label, count in sorted(labels.items()))
+    title = f"{counted(len(result.rows), 'row')} of {counted(result.pages, 'page')}"
+    title += f": {answers}" if answers else ""
     left_out = "".join(f"{reason}: {count:,}. " for reason, count in sorted(result.left_out.items()) if count)
-    return Table(
-        columns,
-        [Section("", rows)],
-        title=f"{counted(len(result.rows), 'row')} of {counted(result.pages, 'page')}"
-        + (f": {answers}" if answers else ""),
-        caption=f"Left out: {left_out}" if left_out else "",
-        name_title="pattern",
-    )
+    caption = f"Left out: {left_out}" if left_out else ""
+    return Table(columns, [Section("", rows)], title=title, caption=caption, name_title="pattern")
 
 
 @common.command(data_app, "gap data status")
@@ -124,7 +113,20 @@ def status_command(
 
     lines = status(data_folder(data))
     if as_json:
-        common.print_json([_status_record(line) for line in lines])
+        records = [
+            {
+                "name": line.dataset.name,
+                "path": str(line.location.path) if line.location else None,
+                "origin": line.location.origin if line.location else None,
+                "rows": line.rows,
+                "intact": line.intact,
+                "licence": line.dataset.licence,
+                "upstream": line.dataset.upstream,
+                "fetchable": bool(line.dataset.files),
+            }
+            for line in lines
+        ]
+        common.print_json(records)
     elif not quiet:
         for line in lines:
             dataset, location = line.dataset, line.location
@@ -138,19 +140,6 @@ def status_command(
     gap = {f"gap-{split}" for split in SPLITS}
     if quiet and not all(line.location for line in lines if line.dataset.name in gap):
         raise typer.Exit(1)
-
-
-def _status_record(line: Status) -> dict[str, Any]:
-    return {
-        "name": line.dataset.name,
-        "path": str(line.location.path) if line.location else None,
-        "origin": line.location.origin if line.location else None,
-        "rows": line.rows,
-        "intact": line.intact,
-        "licence": line.dataset.licence,
-        "upstream": line.dataset.upstream,
-        "fetchable": bool(line.dataset.files),
-    }
 
 
 @common.command(data_app, "gap data fetch gap-test")

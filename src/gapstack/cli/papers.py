@@ -15,14 +15,11 @@ from gapstack.registry import Registry
 
 app = typer.Typer()
 
+_FILES = {"parses": "cues", "frozen": "frozen_features", "fine-tuning": "fine_tuning", "gpu": "gpu"}
 _BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"  # a wheel has none
-_SCRIPTS = {
-    "parses": "cues.py",
-    "frozen": "frozen_features.py",
-    "fine-tuning": "fine_tuning.py",
-    "gpu": "gpu.py",
-}
-SCRIPTS: Registry[Path] = Registry("benchmark", {name: _BENCHMARKS / file for name, file in _SCRIPTS.items()})
+SCRIPTS: Registry[Path] = Registry(
+    "benchmark", {name: _BENCHMARKS / f"{file}.py" for name, file in _FILES.items()}
+)
 """Scripts of ``gap bench`` by what they measure."""
 
 

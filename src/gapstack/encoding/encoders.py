@@ -77,16 +77,11 @@ class EncoderSize:
 
 @dataclass(frozen=True)
 class Encoder:
-    """A pre-trained encoder in a folder; its parts are loaded on first use. ``contents`` is the files' hash."""
+    """A pre-trained encoder in a folder; its parts are loaded on first use. ``fingerprint`` is the files' hash."""
 
     name: str
     folder: Path
-    contents: str = ""
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Hash of all files of the folder, for cache keys."""
-        return self.contents or _contents(self.folder)
+    fingerprint: str
 
     @cached_property
     def config(self) -> Any:
@@ -143,20 +138,15 @@ class Encoder:
         """Load a new copy of the model, in training mode; ``options`` go to ``from_pretrained``."""
         from transformers import AutoModel, AutoModelForTextEncoding
 
-        config, text_encoders = self.config, AutoModelForTextEncoding._model_mapping
-        loader = (
-            AutoModelForTextEncoding
-            if config.is_encoder_decoder and type(config) in text_encoders
-            else AutoModel
-        )
+        config, loader = self.config, AutoModel
+        if config.is_encoder_decoder and type(config) in AutoModelForTextEncoding._model_mapping:
+            loader = AutoModelForTextEncoding
         with _loading(self.name, "model"):
-            kind = loader._model_mapping[type(config)]
-            if "add_pooling_layer" in inspect.signature(kind).parameters:
-                options.setdefault("add_pooling_layer", False)
-            if (
-                config.model_type == "big_bird"
-            ):  # sparse attention is random and depends on the batch's length
-                options.setdefault("attention_type", "original_full")
+            if "add_pooling_layer" in inspect.signature(loader._model_mapping[type(config)]).parameters:
+                options["add_pooling_layer"] = False
+            if config.model_type == "big_bird":
+                # sparse attention is random and depends on the batch's length
+                options["attention_type"] = "original_full"
             model = self.load_with(loader, **options)
             model = model.get_encoder() if config.is_encoder_decoder else model
         if "attention_mask" not in inspect.signature(model.forward).parameters:
@@ -222,17 +212,14 @@ class Encoder:
 
 def _missing_weights(name: str, missing: list[str], unexpected: list[str]) -> str:
     """Describe weights that the files lack, with the prefix under which they have them, if any."""
-    first = missing[0]
-    endings = [other for other in unexpected if other.endswith(f".{first}") or first.endswith(f".{other}")]
-    remedy = "get its files again"
-    if endings and len(endings[0]) > len(first):
-        remedy = (
-            f"they are there with the prefix {endings[0].removesuffix(first)!r}: remove it from their names"
-        )
-    elif endings:
-        remedy = (
-            f"they are there without the prefix {first.removesuffix(endings[0])!r}: add it to their names"
-        )
+    first, remedy = missing[0], "get its files again"
+    for other in unexpected:
+        if other.endswith(f".{first}"):
+            remedy = (
+                f"they are there with the prefix {other.removesuffix(first)!r}: remove it from their names"
+            )
+        elif first.endswith(f".{other}"):
+            remedy = f"they are there without the prefix {first.removesuffix(other)!r}: add it to their names"
     return (
         f"encoder {name} lacks {len(missing)} weights of its model, such as {', '.join(missing[:3])}, which would be "
         f"random; {remedy}"
@@ -241,12 +228,10 @@ def _missing_weights(name: str, missing: list[str], unexpected: list[str]) -> st
 
 def _positions(config: Any) -> int:
     """Number of positions of an encoder with this configuration."""
-    most = int(getattr(config, "max_position_embeddings", None) or _DEFAULT_LIMIT)
+    most = int(getattr(config, "max_position_embeddings", None) or 0)
     if most <= 0:  # XLNet has no limit
         return _DEFAULT_LIMIT
-    if config.model_type in _OFFSET_POSITIONS:
-        most -= int(config.pad_token_id) + 1
-    return most
+    return most - int(config.pad_token_id) - 1 if config.model_type in _OFFSET_POSITIONS else most
 
 
 def load_encoder(name: str | None = None) -> Encoder:
@@ -255,16 +240,10 @@ def load_encoder(name: str | None = None) -> Encoder:
         name, folder = EMBEDDED, embedded_folder()
     else:
         folder = folder_of(name)
-    return _same(name, folder, _contents(folder))
+    return _same(name, folder, tree_digest(folder, leave_out=(".pyc",)))
 
 
-@lru_cache(maxsize=4)
-def _same(name: str, folder: Path, contents: str) -> Encoder:
-    return Encoder(name, folder, contents)
-
-
-def _contents(folder: Path) -> str:
-    return tree_digest(folder, leave_out=(".pyc",))
+_same = lru_cache(maxsize=4)(Encoder)
 
 
 _BERT = {"model_type": "bert", "vocab_size": 30_522}
@@ -275,19 +254,10 @@ KNOWN: Mapping[str, Mapping[str, Any]] = {
     "bert-large-uncased": _BERT | _LARGE,
     "bert-large-cased": _BERT | _LARGE | {"vocab_size": 28_996},
     "deberta-v3-large": _LARGE
-    | {
-        "model_type": "deberta-v2",
-        "vocab_size": 128_100,
-        "type_vocab_size": 0,
-        "position_biased_input": False,
-    }
-    | {
-        "relative_attention": True,
-        "position_buckets": 256,
-        "share_att_key": True,
-        "pos_att_type": ["p2c", "c2p"],
-    }
-    | {"norm_rel_ebd": "layer_norm", "max_relative_positions": -1},
+    | {"model_type": "deberta-v2", "vocab_size": 128_100, "type_vocab_size": 0}
+    | {"position_biased_input": False, "position_buckets": 256, "max_relative_positions": -1}
+    | {"relative_attention": True, "share_att_key": True, "pos_att_type": ["p2c", "c2p"]}
+    | {"norm_rel_ebd": "layer_norm"},
     "ModernBERT-large": {"model_type": "modernbert", "vocab_size": 50_368, "hidden_size": 1024}
     | {"intermediate_size": 2624, "num_hidden_layers": 28, "num_attention_heads": 16},
 }

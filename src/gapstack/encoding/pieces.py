@@ -187,7 +187,7 @@ def _shares(lengths: NDArray[np.int64], room: int) -> list[int]:
     """Remaining pieces of each segment when the longest, outer ones counting double, loses one at a time."""
     shares: list[int] = lengths.tolist()
     weights = {3: 2, 0: 2, 2: 1, 1: 1}  # of several longest segments, the first here loses one
-    while sum(shares) > room:
+    for _ in range(sum(shares) - room):
         shares[max(weights, key=lambda segment: shares[segment] * weights[segment])] -= 1
     return shares
 
