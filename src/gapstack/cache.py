@@ -66,11 +66,6 @@ class Ragged:
         """The n arrays."""
         return np.split(self.values, self.sizes.cumsum())[:-1]
 
-    def take(self, rows: Ints) -> NDArray[Any]:
-        """Values of the arrays ``rows``, concatenated."""
-        starts = self.sizes.cumsum() - self.sizes
-        return np.asarray(self.values[ranges(starts[rows], self.sizes[rows])])
-
 
 def ranges(starts: Ints, sizes: Ints) -> Ints:
     """Concatenate the ranges ``start .. start + size - 1``."""
@@ -133,20 +128,15 @@ def _contents(shard: Path) -> tuple[list[bytes], set[str]]:
 
 def _gather(locations: Sequence[tuple[Path, int]], name: str) -> Ragged:
     """Read arrays by shard and row."""
-    positions: dict[Path, list[int]] = {}
-    for position, (shard, _) in enumerate(locations):
-        positions.setdefault(shard, []).append(position)
-    parts = [Ragged(np.empty(0), np.empty(0, dtype=np.int64))] if not locations else []
-    for shard, own in positions.items():
-        rows = np.array([locations[position][1] for position in own])
-        with safe_open(shard, framework="numpy") as tensors:
-            whole = Ragged(tensors.get_tensor(name), tensors.get_tensor(f"sizes:{name}"))
-        parts.append(Ragged(whole.take(rows), whole.sizes[rows]))
-    found = Ragged(
-        np.concatenate([part.values for part in parts]), np.concatenate([part.sizes for part in parts])
-    )
-    order = np.argsort([position for own in positions.values() for position in own])
-    return Ragged(found.take(order), found.sizes[order])
+    shards: dict[Path, list[NDArray[Any]]] = {}
+    for shard, _ in locations:
+        if shard not in shards:
+            with safe_open(shard, framework="numpy") as tensors:
+                whole = Ragged(tensors.get_tensor(name), tensors.get_tensor(f"sizes:{name}"))
+            shards[shard] = whole.entries()
+    arrays = [shards[shard][row] for shard, row in locations]
+    sizes = np.array([len(array) for array in arrays], dtype=np.int64)
+    return Ragged(np.concatenate(arrays or [np.empty(0)]), sizes)
 
 
 def row_key(example: Any, *more: Hashable) -> tuple[Hashable, ...]:

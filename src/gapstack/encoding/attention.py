@@ -27,9 +27,6 @@ from gapstack.text.parses import parses
 from gapstack.text.scenes import Candidates, scene
 from gapstack.types import Floats32, Ints
 
-_SCORES = "scores"
-
-
 Direction = Literal["pronoun-to-name", "name-to-pronoun", "both", "each"]
 """Direction in which attention is read: the paper's is ``name-to-pronoun``; ``both`` is the sum of both directions,
 ``each`` has either as heads of its own, pronoun to name in the first layers."""
@@ -127,10 +124,10 @@ def attention(
             for batch, _, attended in forward(request, view, rows, groups=weights)
             for row, maps in zip(batch.tolist(), attended, strict=True)
         ]
-        return {_SCORES: Ragged(np.concatenate(scores), np.array([len(one) for one in scores]))}
+        return {"scores": Ragged(np.concatenate(scores), np.array([len(one) for one in scores]))}
 
     folder = cache_root() / "attention" / computed_by(loaded, torch.float32)
-    stored = fetch_arrays(folder, keys, [_SCORES], compute, view.lengths, "attention")[_SCORES]
+    stored = fetch_arrays(folder, keys, ["scores"], compute, view.lengths, "attention")["scores"]
     shape = (len(corpus), int(stored.sizes.max(initial=0)))
     is_name = np.arange(shape[1]) < stored.sizes[:, None]
     scores = np.full((*shape, 2, loaded.num_layers, loaded.num_heads), -np.inf, dtype=np.float32)

@@ -61,15 +61,11 @@ def forward_budget(device: torch.device, config: Any, attention_layers: int = 0)
     values = width * (_COMPUTED + _KEPT * layers)
     if attention_layers:  # maps of all layers, a row for each piece, twice while their softmax is computed
         values += layers * config.num_attention_heads * _LONGEST * 2
-    return int(np.clip(free_memory(device) * 0.8 / (4 * values), _LEAST, _MOST))
-
-
-def free_memory(device: torch.device) -> int:
-    """Free bytes of an accelerator, with what torch holds and does not use; 8 GiB where it does not say."""
-    if device.type != "cuda":
-        return 8 * 2**30
-    free, _ = torch.cuda.mem_get_info(device)
-    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    free = 8 * 2**30  # of accelerators that do not say
+    if device.type == "cuda":
+        unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        free = torch.cuda.mem_get_info(device)[0] + unused
+    return int(np.clip(free * 0.8 / (4 * values), _LEAST, _MOST))
 
 
 def on_device(tensors: Mapping[str, Tensor], device: torch.device) -> dict[str, Tensor]:

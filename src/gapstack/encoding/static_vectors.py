@@ -25,7 +25,6 @@ from gapstack.types import Matrix
 
 ENCODER = "encoder"
 """Name of the embedded encoder's input embeddings; ``encoder:NAME`` for those of another."""
-_PICKLE = b"\x80"
 _MAX_DIMENSIONS = 65_536
 _WORD_STARTS = ("Ġ", "▁")  # of byte-pair and of sentencepiece vocabularies
 _WORD_CONTINUES = "##"  # of wordpiece vocabularies
@@ -151,7 +150,7 @@ def _records(path: Path) -> Iterator[tuple[bytes, Matrix, Place]]:
     """Words and their vectors, in the format that the start of the file shows."""
     with open_bytes(path) as stream:
         first = stream.readline()
-        if first.startswith(_PICKLE):
+        if first.startswith(b"\x80"):
             raise DataError(
                 "is a pickle, which can run any code",
                 place=Place(path),

@@ -19,12 +19,7 @@ from gapstack.ensemble.stacker import (
 )
 from gapstack.errors import MemberError
 from gapstack.features.blocks import Features
-from gapstack.settings import (
-    FractionBelowThird,
-    NonNegative,
-    Positive,
-    PositiveFraction,
-)
+from gapstack.settings import FractionBelowThird, NonNegative, Positive, PositiveFraction
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
 _TOLERANCE = 1e-6
@@ -97,17 +92,11 @@ def _growth_optimal(of_label: Floats) -> tuple[Floats, float]:
         return float(-np.log(mixed).mean()), -(of_label / mixed[:, None]).mean(axis=0)
 
     start = np.full(members, 1 / members)
-    close = minimize(
-        loss,
-        start,
-        jac=True,
-        method="SLSQP",
-        bounds=Bounds(0, 1),
-        constraints=LinearConstraint(np.ones((1, members)), 1, 1),
-        options={"maxiter": 500, "ftol": 1e-12},
-    ).x
+    simplex = {"bounds": Bounds(0, 1), "constraints": LinearConstraint(np.ones((1, members)), 1, 1)}
+    options = {"maxiter": 500, "ftol": 1e-12}
+    close = minimize(loss, start, jac=True, method="SLSQP", options=options, **simplex).x.clip(0, None)
     # multiplicative updates stay on the simplex and never raise the loss; a little of the start keeps weights above 0
-    weights = 0.999 * np.clip(close, 0, None) / np.clip(close, 0, None).sum() + 0.001 * start
+    weights = 0.999 * close / close.sum() + 0.001 * start
     for _ in range(_MAX_STEPS):
         gains = -loss(weights)[1]
         gap = float(np.log(gains.max()))

@@ -58,11 +58,10 @@ class NestedStack:
             + (f" (+-{self.errors[kind]:.4f} to the best)" if self.errors[kind] else "")
             for kind in best.values()
         )
-        votes = Counter(map(_kind_name, self.choices))
+        votes = Counter(map(_kind_name, self.choices)).items()
         return (
             f"stack: {_kind_name((self.name, self.calibration))}, the simplest within a standard error of the best "
-            f"(cross-validated logloss: {losses}; outer folds chose "
-            f"{', '.join(f'{name} in {count}' for name, count in votes.items())})"
+            f"(cross-validated logloss: {losses}; outer folds chose {', '.join(f'{a} in {n}' for a, n in votes)})"
         )
 
 

@@ -117,11 +117,7 @@ class RunFolder:
 
     def __init__(self, root: Path):
         self.root = Path(root)
-
-    @property
-    def manifest_path(self) -> Path:
-        """``run.json``."""
-        return self.root / "run.json"
+        self.manifest_path = self.root / "run.json"
 
     @property
     def exists(self) -> bool:
@@ -136,9 +132,8 @@ class RunFolder:
     def manifest(self) -> dict[str, Any]:
         """Read ``run.json``; DataError if this is not a run folder, DamageError if it is damaged."""
         if not self.exists:
-            raise DataError(
-                "no run here", place=Place(self.manifest_path), expected="a folder that `gap run` made"
-            )
+            place = Place(self.manifest_path)
+            raise DataError("no run here", place=place, expected="a folder that `gap run` made")
         remedy = f"Run its recipe again; intact results are kept: gap run RECIPE --name {self.root.name}"
         return read_sealed(self.manifest_path, remedy=remedy)
 
@@ -225,23 +220,14 @@ def push(folder: Path, repository: str, card: str, *, private: bool = False) -> 
 
     if get_token() is None:
         raise RemoteError("there is no token for the Hub; run: hf auth login, or set HF_TOKEN")
-    api, note = HfApi(), f"{folder.name}, by gap push"
+    api, common = HfApi(), {"repo_id": repository, "commit_message": f"{folder.name}, by gap push"}
     try:
         api.create_repo(repository, private=private, exist_ok=True)
         commit = api.upload_folder(
-            repo_id=repository,
-            folder_path=folder,
-            ignore_patterns=_NOT_SHARED,
-            delete_patterns="*",
-            commit_message=note,
+            folder_path=folder, ignore_patterns=_NOT_SHARED, delete_patterns="*", **common
         )
         if not (folder / "README.md").exists():
-            commit = api.upload_file(
-                path_or_fileobj=card.encode(),
-                path_in_repo="README.md",
-                repo_id=repository,
-                commit_message=note,
-            )
+            commit = api.upload_file(path_or_fileobj=card.encode(), path_in_repo="README.md", **common)
     except (OSError, ValueError, httpx.HTTPError) as error:
         raise RemoteError(f"the Hub refused {repository} ({first_line(error)})") from error
     return str(commit.commit_url)

@@ -67,9 +67,7 @@ def _submission(predictor: Predictor | str, rows: Corpus) -> bytes:
     return submission_text(rows.ids, known.predict_proba(rows)).encode()
 
 
-@lru_cache(maxsize=1)
-def _load_once(name: str) -> Predictor:
-    return load(name)
+_load_once = lru_cache(maxsize=1)(load)
 
 
 @dataclass(frozen=True)

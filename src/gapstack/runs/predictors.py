@@ -204,8 +204,7 @@ class FittedRun(Predictor):
     def identity(self) -> Mapping[str, str]:
         """The system, and a digest of all files that decide its probabilities: recipe, stack and members' fits."""
         places = [self._place(label, fold) for label in self.members for fold in range(self.folds)]
-        if self.label == STACK:
-            places.append(self.folder.member(STACK))
+        places += [self.folder.member(STACK)] if self.label == STACK else []
         files = [path for place in places for path in sorted(place.iterdir()) if path.is_file()]
         files.append(self.folder.manifest_path)
         digest = fingerprint([(str(path.relative_to(self.folder.root)), sha256(path)) for path in files])
