@@ -45,6 +45,13 @@ _RATE_SECONDS = 86_400.0  # a rate is the mean of a bar's last thousand steps, s
 _shown: list[Progress] = []  # a console takes only one
 
 
+class _Note(ProgressColumn):
+    """The text at the end of a bar, the only column that is cut where a line is too short."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields["note"], no_wrap=True, overflow="ellipsis")
+
+
 class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -89,8 +96,7 @@ def progress(title: str, total: float) -> Iterator[Ticker]:
         MofNCompleteColumn(table_column=whole),
         _Rate(table_column=whole),
         TimeRemainingColumn(compact=True, table_column=whole),
-        # the only column that is cut where a line is too short
-        TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True)),
+        _Note(),
     )
     with Progress(*columns, console=console, transient=True, speed_estimate_period=_RATE_SECONDS) as bar:
         _shown.append(bar)

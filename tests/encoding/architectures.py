@@ -28,7 +28,7 @@ from gapstack.encoding.encoders import quiet
 from gapstack.errors import MemberError
 from gapstack.members import create, store
 from gapstack.members.name_substitution import COMMON_NAMES
-from gapstack.runs.encoders import trial_rows
+from gapstack.runs.encoders import members_with_encoder, quick_settings, trial_rows
 
 MARKS = {"unk": "[UNK]", "pad": "[PAD]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 ROBERTA = {
@@ -241,40 +241,17 @@ def published_deberta(folder: Path) -> Path:
 
 
 FOLDER = re.compile(r"encoder /\S+")
-SHORT = {"max_pieces": 128}
-TUNED = SHORT | {"training": {"epochs": 1, "batch_size": 8, "precision": "float32"}}
-HEAD = {"training": {"epochs": 1}}
-MEMBERS_TRIED: dict[str, dict[str, Any]] = {
-    "transformer_single": {},
-    "transformer_multi": {"trees": 5},
-    "frozen_spans": {"seeds": 1, "epochs": 1},
-    "tuned_spans": {"blocks": ["surface"], "training": TUNED["training"], "forms": 0, "answer_forms": 0},
-    "probert": TUNED,
-    "grep": TUNED,
-    "anonymised": SHORT | HEAD,
-    "frozen_mlp": {"window": 48} | HEAD,
-    "siamese": SHORT | HEAD,
-    "msnet": TUNED,
-    "span_head": TUNED,
-    "pair_product": TUNED,
-    "sequence": TUNED,
-    "kernel_svm": SHORT,
-    "mention_network": SHORT | HEAD,
-    "token_scores": TUNED,
-    "bidaf": TUNED,
-    "question_answering": TUNED | {"calibration_share": 0.5},
-    "masked_lm": {"pairs": 1, "masked_examples": 16, "texts": "given", "max_pieces": 128},
-    "multiple_choice": TUNED,
-    "rgcn": SHORT | HEAD | {"widths": [8, 8]},
-    "static_vectors": {"seeds": 1} | HEAD,
-}
-"""Settings of a quick fit of each member with an encoder."""
+MEMBERS_TRIED = members_with_encoder()
 
 
 def create_on(name: str, folder: Path) -> Any:
-    """The member on an encoder's folder."""
-    key, value = ("vectors", f"encoder:{folder}") if name == "static_vectors" else ("encoder", str(folder))
-    return create(name, **MEMBERS_TRIED[name], **{key: value})
+    """The member on an encoder's folder, with settings of a quick fit in float32."""
+    settings = quick_settings(name) | {"encoder": str(folder)}
+    if name == "static_vectors":
+        settings["vectors"] = f"encoder:{settings.pop('encoder')}"
+    if "training" in settings:
+        settings["training"] |= {"precision": "float32"}
+    return create(name, **settings)
 
 
 def rows() -> tuple[Corpus, Corpus]:

@@ -56,7 +56,7 @@ def test_a_plain_mean_keeps_its_balance_when_only_some_members_are_copies(tiny_e
 
 def test_sizes_speed_and_refusals(tiny_encoder_folder, monkeypatch):
     few = ["siamese", "masked_lm", "kernel_svm"]
-    monkeypatch.setattr(encoders, "_tried", lambda: few)
+    monkeypatch.setattr(encoders, "members_with_encoder", lambda: few)
     found = check_encoder(str(tiny_encoder_folder))
     assert (found.model_type, found.layers) == ("bert", 2)
     assert found.rows_per_second > 0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import typer
 from typer import Argument, Option
@@ -23,6 +24,13 @@ data_app = typer.Typer(
 )
 
 
+class GoldCorpus(StrEnum):
+    """Corpora whose clusters give labels."""
+
+    LITBANK = "litbank"
+    GUM = "gum"
+
+
 @common.command(app, "gap mine pages.jsonl --output mined.tsv", "gap mine --corpus gum --output gum.tsv")
 def mine_command(
     output: Path = common.output_option("GAP TSV to write.", "--output", "-o", default=...),
@@ -32,9 +40,7 @@ def mine_command(
         parser=common.input_file,
         help="Plain text (a page a file), or .jsonl with text, id and url of a page a line.",
     ),
-    corpus: list[Literal["litbank", "gum"]] | None = Option(
-        None, help="Not files, but a corpus with clusters, for labels."
-    ),
+    corpus: list[GoldCorpus] | None = Option(None, help="Not files, but a corpus with clusters, for labels."),
     balance: bool = Option(True, "--balance/--all", help="Equal genders and patterns 6:1:1, or all rows."),
     per_page: int = Option(
         1, min=0, help="Rows of a pronoun form (he, him, ...) from a page at most; 0: all."

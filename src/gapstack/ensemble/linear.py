@@ -92,9 +92,15 @@ def _growth_optimal(of_label: Floats) -> tuple[Floats, float]:
         return float(-np.log(mixed).mean()), -(of_label / mixed[:, None]).mean(axis=0)
 
     start = np.full(members, 1 / members)
-    simplex = {"bounds": Bounds(0, 1), "constraints": LinearConstraint(np.ones((1, members)), 1, 1)}
-    options = {"maxiter": 500, "ftol": 1e-12}
-    close = minimize(loss, start, jac=True, method="SLSQP", options=options, **simplex).x.clip(0, None)
+    close = minimize(
+        loss,
+        start,
+        jac=True,
+        method="SLSQP",
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(np.ones((1, members)), 1, 1),
+        options={"maxiter": 500, "ftol": 1e-12},
+    ).x.clip(0, None)
     # multiplicative updates stay on the simplex and never raise the loss; a little of the start keeps weights above 0
     weights = 0.999 * close / close.sum() + 0.001 * start
     for _ in range(_MAX_STEPS):

@@ -7,6 +7,7 @@ are replaced by the defaults of the member for it.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -19,7 +20,7 @@ from gapstack.encoding.encoders import EncoderSize, encoder_size, load_encoder
 from gapstack.ensemble import STACKERS
 from gapstack.errors import GapstackError, MemberError
 from gapstack.files import fingerprint, scratch_cache
-from gapstack.members import MEMBERS
+from gapstack.members import MEMBERS, create
 from gapstack.members.part import Part
 from gapstack.progress import progress
 from gapstack.runs.recipe import Recipe
@@ -149,7 +150,6 @@ def _frozen(parts: Sequence[int | str], depth: int, layers: int) -> list[int | s
     return [*([0] if 0 in parts else []), *frozen, *(part for part in parts if isinstance(part, str))]
 
 
-# settings of a quick fit, of those that a member has
 _QUICK: dict[str, Any] = {
     "training": {"epochs": 1, "batch_size": 8},
     "epochs": 1,
@@ -196,7 +196,7 @@ def check_encoder(name: str) -> EncoderCheck:
         start = perf_counter()
         span_activations(rows, encoder, (encoder.num_layers,))
         seconds = perf_counter() - start
-        members, tried = {}, _tried()
+        members, tried = {}, members_with_encoder()
         with progress("trying members", len(tried)) as ticker:
             for member in tried:
                 members[member] = _refusal(member, name, rows)
@@ -218,8 +218,8 @@ def check_encoder(name: str) -> EncoderCheck:
     )
 
 
-def _tried() -> list[str]:
-    """Members that read an encoder."""
+def members_with_encoder() -> list[str]:
+    """Names of the members that read an encoder."""
     return [member for member in MEMBERS if "encoder" in settings_of(MEMBERS[member])]
 
 
@@ -232,12 +232,16 @@ def trial_rows() -> Corpus:
     return Corpus([*rows, twice], label_set="official")
 
 
+def quick_settings(member: str) -> dict[str, Any]:
+    """Settings of a quick fit, of those that a member has."""
+    known = settings_of(MEMBERS[member])
+    return {key: deepcopy(value) for key, value in _QUICK.items() if key in known}
+
+
 def _refusal(member: str, encoder: str, rows: Corpus) -> str:
     """Why a member cannot be fitted and predict with an encoder, or ""."""
-    known = settings_of(MEMBERS[member])
-    settings = {key: value for key, value in _QUICK.items() if key in known}
     try:
-        MEMBERS.create(member, encoder=encoder, **settings).fit(rows).predict_proba(rows)
+        create(member, encoder=encoder, **quick_settings(member)).fit(rows).predict_proba(rows)
     except GapstackError as refusal:
         return str(refusal)
     return ""

@@ -220,7 +220,8 @@ def push(folder: Path, repository: str, card: str, *, private: bool = False) -> 
 
     if get_token() is None:
         raise RemoteError("there is no token for the Hub; run: hf auth login, or set HF_TOKEN")
-    api, common = HfApi(), {"repo_id": repository, "commit_message": f"{folder.name}, by gap push"}
+    api = HfApi()
+    common: dict[str, Any] = {"repo_id": repository, "commit_message": f"{folder.name}, by gap push"}
     try:
         api.create_repo(repository, private=private, exist_ok=True)
         commit = api.upload_folder(
