@@ -33,8 +33,9 @@ from gapstack.members import create, store
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.masked_lm import MaskedLM
 from gapstack.members.member import Member
+from gapstack.runs.encoders import members_with_encoder
 from gapstack.training import devices
-from tests.encoding.architectures import ARCHITECTURES, MEMBERS_TRIED, build, create_on, rows
+from tests.encoding.architectures import ARCHITECTURES, build, create_on, rows
 from tests.fixtures_language_models import build_language_model
 
 NAME, PROMPTED = "accel", "prompted"
@@ -165,7 +166,7 @@ def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as place, quiet():
         encoder = build(ARCHITECTURES["SpanBERT"], Path(place) / "encoder")
         decoder = build_language_model(Path(place) / "decoder", "qwen3", rows()[0].texts)
-        for name in names or [*MEMBERS_TRIED, PROMPTED]:
+        for name in names or [*members_with_encoder(), PROMPTED]:
             try:
                 record: dict[str, Any] = {"difference": trial(name, encoder, decoder)}
             except Exception:

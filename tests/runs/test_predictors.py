@@ -46,7 +46,7 @@ class TestStoredAnswers:
         assert list(run_answers(finished.folder, corpus, ["surface"])[1]) == ["surface"]
 
     def test_are_refused_for_other_rows_members_and_unfinished_runs(self, finished, tmp_path):
-        with pytest.raises(DataError, match=r"no member 'nobody'.*prior"):
+        with pytest.raises(MemberError, match=r'no member of run .* is called "nobody"; .*prior'):
             run_answers(finished.folder, finished.test, ["nobody"])
         with pytest.raises(MismatchError, match="no answers for all"):
             run_answers(finished.folder, Corpus([*finished.test, *finished.train]))

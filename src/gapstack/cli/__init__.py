@@ -10,7 +10,7 @@ from importlib.metadata import version as version_of
 
 import typer
 
-from gapstack.cli import ask, audit, catalogue, data, hub, papers, runs, score
+from gapstack.cli import ask, audit, catalogue, data, papers, runs, score, services
 from gapstack.cli.common import Group, shown_log, standard_streams
 from gapstack.errors import GapstackError, without_extra
 from gapstack.processes import raise_gc_threshold
@@ -54,7 +54,7 @@ def _start(
 
 for group, modules in {
     "Ask about any text": (ask,),
-    "Run and predict": (runs, catalogue, hub),
+    "Run and predict": (runs, catalogue, services),
     "Score and compare": (score,),
     "Audit": (audit,),
     "Data": (data,),

@@ -82,7 +82,7 @@ def run_command(
     if dry_run:
         _print_plan(plan, data, as_json)
         return
-    from gapstack.cli.tracking import log_fold, log_results, tracking
+    from gapstack.cli.services import log_fold, log_results, tracking
     from gapstack.comparison.results import run_table, score_run  # brings torch: after the recipe is checked
     from gapstack.runs.recipe import corpora
 

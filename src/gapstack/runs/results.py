@@ -11,6 +11,7 @@ import pandas as pd
 from gapstack.data import Corpus
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.errors import DataError, MismatchError, Place
+from gapstack.registry import unknown
 from gapstack.runs.folder import COLUMNS, STACK, RunFolder, read_probabilities
 from gapstack.runs.recipe import Recipe, corpora
 from gapstack.types import Probabilities
@@ -83,10 +84,7 @@ def run_answers(
     """Probabilities (n, 3) of a run's systems, or ``only`` some, for ``rows``; and the part that has the rows."""
     recipe = Recipe.of_run(folder)
     if missing := sorted(set(only) - set(recipe.systems)):
-        raise DataError(
-            f"run {folder.root.name} has no member {missing[0]!r}",
-            expected=f"one of {', '.join(recipe.systems)}",
-        )
+        raise unknown(f"member of run {folder.root.name}", missing[0], recipe.systems)
     labels = [label for label in recipe.systems if not only or label in only]
     for part in (HELD_OUT, OUT_OF_FOLD):
         tables = {label: _read(folder, recipe, label, part) for label in labels}

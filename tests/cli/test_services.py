@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gapstack.cli import app
-from gapstack.cli.tracking import log_fold, tracking
+from gapstack.cli.services import log_fold, tracking
 from gapstack.errors import ExtraError, MemberError, RemoteError
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.recipe import Part, Recipe
