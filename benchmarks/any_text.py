@@ -20,12 +20,11 @@ from functools import cached_property
 from pathlib import Path
 
 from gapstack.anytext.people import names
-from gapstack.anytext.pronoun_resolver import PLURAL, AnyTextResolver, Text
+from gapstack.anytext.pronoun_resolver import AnyTextResolver, Text
 from gapstack.anytext.text_resolver import create_resolver
-from gapstack.anytext.windows import SEEN
 from gapstack.data import Span
 from gapstack.data.cells import read_text
-from gapstack.data.example import GENDER_BY_FORM, Gender
+from gapstack.data.example import GAP_FORMS, GENDER_BY_FORM, PLURAL, Gender
 from gapstack.data.extra.conll import ConllDocument, parse
 from gapstack.data.extra.mined import Source
 from gapstack.data.page_files import gold_page
@@ -34,7 +33,7 @@ from gapstack.text.mining import GoldNames
 from gapstack.text.parses import parses
 
 FORMS = {
-    "he, him, his, she, her": SEEN,
+    "he, him, his, she, her": GAP_FORMS,
     "they": PLURAL,
     "neopronouns": {form for form, gender in GENDER_BY_FORM.items() if gender is Gender.NEUTRAL} - PLURAL,
 }

@@ -76,6 +76,28 @@ def test_subject_and_object_of_one_verb_are_two_people():
     assert set(candidates_of("Mary met Peter because he was late.")["he"]) == {"Mary", "Peter"}
 
 
+@pytest.mark.parametrize(
+    ("text", "may_precede"),
+    [
+        ("When she had sold the house, Mary left.", True),
+        ("Her brother met Mary.", True),
+        ("Peter sold her boat, and Mary sold a piano.", False),
+        ("She met Mary.", False),
+        ("She said that Mary was late.", False),
+    ],
+)
+def test_pronouns_only_precede_names_of_clauses_above_theirs(text, may_precede):
+    (found,) = candidates_of(text).values()
+    assert ("Mary" in found) == may_precede
+
+
+def test_relatives_of_two_subjects_are_no_group_and_show_genders():
+    mentions = mentions_of("Mary is my sister, and Robin is my uncle.")
+    assert [one.text for one in mentions if one.plural] == []
+    read(mentions, Context(), lambda mention, entities, features: len(features) - 1)
+    assert [(one.text, one.sign) for one in mentions if one.words] == [("Mary", 1), ("Robin", -1)]
+
+
 def test_a_reflexive_is_the_subject():
     assert candidates_of("Mary knew that Peter blamed himself.")["himself"] == ["Peter"]
 

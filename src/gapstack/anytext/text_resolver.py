@@ -150,6 +150,7 @@ def _mention(values: Sequence[Any], token: int, sentence: int, quotes: int) -> M
     record |= {name: convert(record[name]) for name, convert in _CONVERTERS.items()}
     record |= {name: Span(*record[name]) for name in _SPANS}
     record |= {name: record[name] + token for name in _NUMBERED if record[name] >= 0}
+    record["above"] = [one + token for one in record["above"]]
     mention = Mention(**record)
     mention.sentence += sentence
     mention.quote += quotes if mention.quote >= 0 else 0

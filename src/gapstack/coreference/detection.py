@@ -142,7 +142,9 @@ class _Detector:
         }
         for head, first in single.items():
             conjuncts = [
-                one for one in self._doc[head].children if role_of(one.dep_.lower()) is Role.CONJUNCT
+                one
+                for one in self._doc[head].children
+                if role_of(one.dep_.lower()) is Role.CONJUNCT and not _has_subject(one)
             ]
             others = [single[one.i] for one in conjuncts if one.i in single]
             marks = (child for one in conjuncts for child in one.children if child.text.lower() in _AND)
@@ -353,6 +355,7 @@ class _Detector:
             governor.i + self._offset if governor.i != top.i else -1,
             speaks=function is Role.SUBJECT and governor.lemma_.lower() in _SPEECH,
             clause=_clause(governor).i + self._offset,
+            above=[verb.i + self._offset for verb in _clauses(governor)],
             vocative=role is Role.OTHER and head.dep_ in ("vocative", "discourse"),
             apposition=head.head.i + self._offset if role is Role.APPOSITION else -1,
             predicate_of=predicate_of,
@@ -413,3 +416,14 @@ def _clause(token: Token) -> Token:
             break  # its subject is the object of the verb above: "He asked her to leave"
         verb = above
     return verb
+
+
+def _clauses(token: Token) -> Iterator[Token]:
+    """The clause of a token, and those that it is subordinate to."""
+    verb = _clause(token)
+    yield verb
+    for head in verb.ancestors:
+        above = _clause(head)
+        if above.i != verb.i:
+            yield above
+            verb = above

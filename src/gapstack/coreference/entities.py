@@ -126,12 +126,6 @@ class Context:
             self.surnames.add(mention.words[-1])
         self.by_head[mention.head] = entity
         self.entity_of[mention] = entity
-        for head in (mention.predicate_of, mention.apposition):
-            other = self.by_head.get(head)
-            if other is not None and other is not entity:
-                # "Finley is my uncle", "my uncle, Finley", even if the two are not linked
-                other.sign = other.sign or (mention.sign if mention.kind is Kind.NOUN else 0)
-                entity.sign = entity.sign or other.sign
         if mention.kind is Kind.PRONOUN:
             self.last_of_sign[mention.sign] = entity, mention
         if mention.role is Role.SUBJECT:

@@ -48,9 +48,10 @@ class Mention:
 
     ``sign`` is the gender of its pronoun, title or noun, ``odds`` the log-odds of its first name's; positive is
     feminine. ``governor`` is the token that it depends on, ``clause`` the verb whose subject is also the governor's,
-    ``possessor`` the token of its possessive, or -1. ``quote`` counts quotations, -1 outside of them; ``speaks`` is
-    true for the subject of a verb of speech outside of them. ``certainty`` is the probability of the link made,
-    ``vector`` what the language model says about the mention (:mod:`gapstack.coreference.pairs`).
+    ``above`` that verb and those of the clauses that it is subordinate to, ``possessor`` the token of its possessive,
+    or -1. ``quote`` counts quotations, -1 outside of them; ``speaks`` is true for the subject of a verb of speech
+    outside of them. ``certainty`` is the probability of the link made, ``vector`` what the language model says about
+    the mention (:mod:`gapstack.coreference.pairs`).
     """
 
     span: Span
@@ -72,6 +73,7 @@ class Mention:
     quote: int = -1
     speaks: bool = False
     clause: int = -1
+    above: Sequence[int] = ()
     vocative: bool = False
     reflexive: bool = False
     personhood: float = 1.0
@@ -81,6 +83,11 @@ class Mention:
     display: Span = field(default=Span(0, 0))
     vector: Sequence[float] = ()
     neural: Neural | None = None
+
+    def may_precede(self, other: Mention) -> bool:
+        """True if another mention's clause is above this one's: "When she had left, Ann called"."""
+        commands = other.clause == self.clause and self.role is Role.SUBJECT  # "She called Ann"
+        return other.clause in self.above and not commands
 
 
 Place = Callable[[Span], Span]

@@ -54,6 +54,7 @@ def read(unit: Sequence[Mention], context: Context, decide: Decide) -> None:
 
     So a pronoun may refer to a name that follows in its sentence, and the speaker of a quotation is known within it.
     """
+    _describe(unit)
     pronouns = [mention for mention in unit if mention.kind is Kind.PRONOUN]
     others = [mention for mention in unit if mention.kind is not Kind.PRONOUN]
     for mention in chain(others, sorted(pronouns, key=lambda one: (one.quote >= 0, one.start))):
@@ -75,6 +76,17 @@ def read(unit: Sequence[Mention], context: Context, decide: Decide) -> None:
         if choice is None:
             choice = decide(mention, entities, features)
         context.link(mention, entities[choice] if choice < len(entities) else None)
+
+
+def _describe(unit: Sequence[Mention]) -> None:
+    """Give names and nouns the gender of their predicate or apposition: "Finley is my uncle"."""
+    by_head = {mention.head: mention for mention in unit if mention.kind is not Kind.PRONOUN}
+    for mention in by_head.values():
+        for head in (mention.predicate_of, mention.apposition):
+            other = by_head.get(head)
+            if other is not None and not (mention.plural or other.plural):
+                other.sign = other.sign or (mention.sign if mention.kind is Kind.NOUN else 0)
+                mention.sign = mention.sign or other.sign
 
 
 def _weigh_number(mention: Mention, entities: Sequence[Entity], features: Features) -> None:
@@ -155,14 +167,15 @@ def _is_addressed(mention: Mention, entity: Entity) -> bool:
 
 
 def _is_near(mention: Mention, entity: Entity) -> bool:
-    """False for an entity that first appears in a later sentence, or, for a pronoun, was last mentioned long ago.
+    """False for an entity that only appears later, unless the mention may precede it.
 
-    An indefinite noun ("a woman") introduces its person, so that no pronoun before it is.
+    An indefinite noun ("a woman") introduces its person, so that no pronoun before it is. An entity that a pronoun
+    refers to was mentioned not long ago.
     """
     last = entity.before(mention)
     if last is None:
         first = entity.mentions[0]
-        return first.sentence <= mention.sentence and first.determiner is not Determiner.INDEFINITE
+        return mention.may_precede(first) and first.determiner is not Determiner.INDEFINITE
     return mention.kind is not Kind.PRONOUN or mention.sentence - last.sentence <= _DISTANCE
 
 
