@@ -9,14 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapstack import cache as module
-from gapstack.cache import (
-    Memory,
-    Ragged,
-    content_key,
-    fetch_arrays,
-    intact_files,
-    store,
-)
+from gapstack.cache import Memory, Ragged, content_key, fetch_arrays, intact_files, store
 from tests.damage import apply_damage
 
 
@@ -53,8 +46,7 @@ class Source:
 
 
 @given(
-    st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=20), min_size=1, max_size=4),
-    st.integers(1, 6),
+    st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=20), min_size=1, max_size=4), st.integers(1, 6)
 )
 @settings(max_examples=30)
 def test_every_entry_comes_back_whatever_was_asked_before(tmp_path_factory, requests, shard_rows):

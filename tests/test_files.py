@@ -15,14 +15,7 @@ import pytest
 
 from gapstack import files
 from gapstack.errors import DataError, DataNotFoundError
-from gapstack.files import (
-    atomic_folder,
-    atomic_path,
-    discard,
-    read_bytes,
-    sweep,
-    write_text,
-)
+from gapstack.files import atomic_folder, atomic_path, discard, read_bytes, sweep, write_text
 
 
 def test_a_file_is_on_the_disk_before_it_has_its_name_and_its_folder_after(tmp_path, monkeypatch):

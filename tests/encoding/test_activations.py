@@ -9,11 +9,7 @@ import torch
 from gapstack.data import Corpus, Example
 from gapstack.encoding import activations as module
 from gapstack.encoding import frozen
-from gapstack.encoding.activations import (
-    SpanActivations,
-    hidden_states,
-    span_activations,
-)
+from gapstack.encoding.activations import SpanActivations, hidden_states, span_activations
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 

@@ -81,11 +81,7 @@ def test_a_mention_that_vanishes_gets_the_next_piece_or_the_last(tiny_encoder):
 
 
 @settings(max_examples=60)
-@given(
-    st.lists(st.integers(0, 30), min_size=7, max_size=7),
-    st.permutations("abp"),
-    st.integers(9, 40),
-)
+@given(st.lists(st.integers(0, 30), min_size=7, max_size=7), st.permutations("abp"), st.integers(9, 40))
 def test_a_window_is_centred_on_its_mention_and_full_where_there_is_text(sizes, order, max_pieces):
     # one piece a word; contexts of any length between mentions of one to three words
     words = [["xy"[place % 2]] * (1 + size % 3 if place % 2 else size) for place, size in enumerate(sizes)]

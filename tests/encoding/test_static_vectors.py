@@ -92,10 +92,7 @@ def test_a_broken_file_is_refused_and_says_where(tmp_path, blob, message):
 
 @pytest.mark.parametrize(
     ("words", "matrix", "message"),
-    [
-        (("a", "a"), np.eye(2), "twice"),
-        (("a", "b"), np.array([[1.0], [np.inf]]), "of 'b' is not finite"),
-    ],
+    [(("a", "a"), np.eye(2), "twice"), (("a", "b"), np.array([[1.0], [np.inf]]), "of 'b' is not finite")],
 )
 def test_a_space_that_is_none_is_refused(words, matrix, message):
     with pytest.raises(DataError, match=message):

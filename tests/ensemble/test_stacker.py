@@ -78,8 +78,7 @@ class TestEveryKind:
         write_state(stacker.state(), tmp_path / "stack")
         again = create_stacker(kind, **QUICK.get(kind, {})).restore(read_state(tmp_path / "stack"))
         np.testing.assert_array_equal(
-            again.predict_proba(BASE[HELD], HELD_EVIDENCE),
-            stacker.predict_proba(BASE[HELD], HELD_EVIDENCE),
+            again.predict_proba(BASE[HELD], HELD_EVIDENCE), stacker.predict_proba(BASE[HELD], HELD_EVIDENCE)
         )
 
     def test_refuses_another_number_of_members_and_unfitted_use(self, kind):
