@@ -9,17 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapstack import cache as module
-from gapstack.cache import Memory, Ragged, content_key, fetch_arrays, intact_files, store
+from gapstack.cache import Memory, Ragged, content_key, fetch_arrays
 from tests.damage import apply_damage
-
-
-def test_what_is_stored_is_intact_until_it_is_damaged(tmp_path):
-    one, two = store(tmp_path, b"one", ".bin"), store(tmp_path, b"two", ".bin")
-    assert intact_files(tmp_path, ".bin") == sorted([one, two])
-    one.write_bytes(b"onE")
-    assert intact_files(tmp_path, ".bin") == [two]
-    assert not one.exists()
-    assert intact_files(tmp_path / "nowhere", ".bin") == []
 
 
 def key(number: int) -> bytes:
@@ -61,16 +52,6 @@ def test_every_entry_comes_back_whatever_was_asked_before(tmp_path_factory, requ
     computed = [number for numbers, _ in source.asked for number in numbers]
     assert sorted(computed) == sorted(set().union(*requests))
     assert all(numbers == sorted(numbers) and len(numbers) <= shard_rows for numbers, _ in source.asked)
-
-
-def test_only_names_that_lack_something_are_computed_and_others_stay_where_they_are(tmp_path):
-    source = Source()
-    source.fetch(tmp_path, [1, 2, 3], ["a"])
-    found = source.fetch(tmp_path, [3, 2, 1], ["a", "b"])
-    assert source.asked == [([1, 2, 3], ["a"]), ([1, 2, 3], ["b"])]
-    assert found["a"].values.tolist() == [3, 3, 3, 2, 2, 1]
-    assert found["b"].values[:, 0].tolist() == [3, 2, 1]
-    assert len(list(tmp_path.glob("*.safetensors"))) == 2
 
 
 @pytest.mark.parametrize("kind", ["flip", "halve", "empty", "garbage", "append"])

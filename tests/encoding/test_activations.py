@@ -9,7 +9,7 @@ import torch
 from gapstack.data import Corpus, Example
 from gapstack.encoding import activations as module
 from gapstack.encoding import frozen
-from gapstack.encoding.activations import SpanActivations, hidden_states, span_activations
+from gapstack.encoding.activations import SpanActivations, hidden_states, sentence_vectors, span_activations
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 
@@ -128,3 +128,35 @@ def test_a_window_is_encoded_once_whoever_the_mentions_are(sample_test, tiny_enc
     assert sum(forwarded) == 12
     exact, rough = (hidden_states(align(rows, tiny_encoder), tiny_encoder, dtype=d).values for d in DTYPES)
     assert 0 < np.abs(exact - rough).max() < 0.2, "precisions do not mix"
+
+
+SENTENCES = [
+    ("this is bob.", (8, 11)),
+    ("anna is here.", (0, 4)),  # the word first
+    ("the name is carl", (12, 16)),  # the word last
+]
+
+
+@pytest.mark.parametrize("layer", [0, 1, -1])
+def test_vectors_of_sentences_and_words_are_the_models_own(tiny_encoder, layer):
+    found = sentence_vectors(SENTENCES, tiny_encoder, layer)
+    for row, (text, (start, end)) in enumerate(SENTENCES):
+        encoded = tiny_encoder.tokenizer(text, return_tensors="pt", return_offsets_mapping=True)
+        offsets = encoded.pop("offset_mapping")[0].numpy()
+        with torch.inference_mode():
+            states = tiny_encoder.model(**encoded, output_hidden_states=True).hidden_states[layer][0].numpy()
+        inside = (offsets[:, 0] >= start) & (offsets[:, 1] <= end) & (offsets[:, 1] > offsets[:, 0])
+        assert inside.sum() == end - start  # the tiny encoder spells words
+        for vectors, expected in (
+            (found.first, states[0]),
+            (found.mean, states.mean(axis=0)),
+            (found.word, states[inside].mean(axis=0)),
+        ):
+            np.testing.assert_allclose(vectors[row], expected, atol=5e-3)  # stored in float16
+
+
+def test_a_word_without_pieces_and_a_sentence_with_too_many_are_refused(tiny_encoder):
+    with pytest.raises(MemberError, match="no piece"):
+        sentence_vectors([("a \u200b b", (2, 3))], tiny_encoder)
+    with pytest.raises(MemberError, match="more than the 4"):
+        sentence_vectors(SENTENCES[:1], tiny_encoder, max_pieces=4)

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from gapstack.data import sources
 from gapstack.encoding.encoders import KNOWN
 from gapstack.errors import DataNotFoundError
 from gapstack.members.part import Part
 from gapstack.runs import estimate
 from gapstack.runs.estimate import plan_run
 from gapstack.runs.recipe import Recipe, available
+from tests.runs.test_published import TEAMS
 
 
 @pytest.fixture(autouse=True)
@@ -19,21 +21,40 @@ def _no_large_encoders(monkeypatch, tmp_path):
     monkeypatch.setattr(estimate, "is_available", lambda name: Path(str(name)).name not in KNOWN)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", available())
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in TEAMS else pytest.mark.slow) for name in available()]
+)
 def test_every_recipe_is_planned_without_its_encoders(name):
     recipe = Recipe.load(name)
     plan = plan_run(recipe, "sample")
     planned = {member.label: member for member in plan.members}
+    if name in TEAMS:
+        assert (len(plan.members), plan.total.models) == TEAMS[name]
     for part in recipe.members:
         if part.label not in planned:
             assert any(line.startswith("left out") for line in plan.missing)  # a resolver that is not there
             continue
-        member = planned[part.label]
-        if Path(str(part.settings.get("encoder"))).name in KNOWN:
-            assert member.seconds > 0
-            assert any(part.settings["encoder"] in line for line in plan.missing)
+        assert planned[part.label].seconds > 0
+        for encoder in {part.settings.get(key) for key in ("encoder", "second_encoder")} - {None}:
+            assert Path(encoder).name not in KNOWN or any(encoder in line for line in plan.missing)
     assert "all members" in plan.table().text()
+
+
+def test_a_dry_run_adds_up_passes_updates_and_bytes():
+    attree, liu = (plan_run(Recipe.load(name), "sample") for name in ("attree2019", "liu2019"))
+    train, test = attree.train[1], attree.test[1]
+    size, grep = estimate.encoder_size("bert-large-uncased"), attree.members[0]
+    texts = [*sources.sample()["train"], *sources.sample()["test"]]
+    pieces = sum(len(example.text) for example in texts) / len(texts) / 4.5 + 2
+    # 20 epochs on 4 of 5 parts, five times; all rows out of fold, and the held-out ones by each fold
+    passes = 6 * 20 * 4 * train + 2 * (train + 5 * test)
+    assert grep.operations == pytest.approx(passes * size.per_piece * pieces)
+    # weights of five folds in half precision, and a checkpoint
+    assert grep.disk == pytest.approx((5 * 2 + 16) * size.parameters)
+    # 25 networks of five seeds and folds: 1,000 epochs in batches of 32 rows and their three copies
+    pure = next(member for member in liu.members if member.label == "pure_cased")
+    updates = 1000 * -(-(train * 4 // 5) * 4 // 32)
+    assert pure.other == pytest.approx(25 * updates * 3e-3)
 
 
 def test_missing_rows_are_named_and_counted_as_published(monkeypatch):

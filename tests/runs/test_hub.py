@@ -13,7 +13,7 @@ from huggingface_hub.utils import filter_repo_objects
 
 from gapstack.errors import DamageError, DataError, DataNotFoundError, RemoteError
 from gapstack.members import create
-from gapstack.runs.folder import is_repository, push
+from gapstack.runs.folder import push
 from gapstack.runs.predictors import load
 from tests.commands import gap
 
@@ -103,11 +103,3 @@ def test_what_the_hub_refuses_is_one_error(hub, tmp_path, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
     with pytest.raises(RemoteError, match="no token for the Hub"):
         push(tmp_path / "mine", "me/mine", "")
-
-
-@pytest.mark.parametrize(
-    ("name", "is_one"),
-    [("a/b", True), ("a/b.c-d@v1.0", True), ("a", False), ("a/b/c", False), ("/a/b", False), ("a/", False)],
-)
-def test_names_of_repositories(name, is_one):
-    assert is_repository(name) is is_one

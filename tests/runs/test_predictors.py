@@ -66,11 +66,6 @@ class TestStoredAnswers:
 
 
 class TestFittedRun:
-    def test_predicts_the_held_out_rows_as_the_run_did(self, finished):
-        found = predictions(FittedRun(finished.folder), finished.test)
-        for result in (*finished.members, finished.stack):
-            np.testing.assert_allclose(found[result.label], result.test, atol=1e-12)
-
     def test_systems_share_base_predictions_that_each_member_computes_once(
         self, finished, sample_test, monkeypatch
     ):

@@ -2,17 +2,13 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from transformers import BertConfig, BertForMaskedLM
 
 from gapstack.data import sources
-from gapstack.encoding.encoders import KNOWN
 from gapstack.members.name_substitution import COMMON_NAMES
 from gapstack.members.part import Part
-from gapstack.runs import estimate
-from gapstack.runs.estimate import plan_run
 from gapstack.runs.recipe import Recipe, available
 from gapstack.runs.runner import run
 from tests.fixtures_encoder import build_tiny_encoder
@@ -41,44 +37,6 @@ ENCODERS = {
 
 def test_every_team_is_here():
     assert TEAMS.keys() == {name for name in available() if name.endswith("2019")}
-
-
-@pytest.fixture
-def without_encoders(monkeypatch, tmp_path):
-    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
-    monkeypatch.setattr(estimate, "is_available", lambda name: Path(str(name)).name not in KNOWN)
-
-
-@pytest.mark.usefixtures("without_encoders")
-@pytest.mark.parametrize("name", TEAMS)
-def test_a_dry_run_counts_members_models_and_encoders(name):
-    recipe = Recipe.load(name)
-    plan = plan_run(recipe, "sample")
-    assert (len(plan.members), plan.total.models) == TEAMS[name]
-    named = {part.settings.get(key) for part in recipe.members for key in ("encoder", "second_encoder")} - {
-        None
-    }
-    for encoder in named:
-        assert any(encoder in line for line in plan.missing)
-    assert all(member.seconds > 0 for member in plan.members)
-
-
-@pytest.mark.usefixtures("without_encoders")
-def test_a_dry_run_adds_up_passes_updates_and_bytes():
-    attree, liu = (plan_run(Recipe.load(name), "sample") for name in ("attree2019", "liu2019"))
-    train, test = attree.train[1], attree.test[1]
-    size, grep = estimate.encoder_size("bert-large-uncased"), attree.members[0]
-    texts = [*sources.sample()["train"], *sources.sample()["test"]]
-    pieces = sum(len(example.text) for example in texts) / len(texts) / 4.5 + 2
-    # 20 epochs on 4 of 5 parts, five times; all rows out of fold, and the held-out ones by each fold
-    passes = 6 * 20 * 4 * train + 2 * (train + 5 * test)
-    assert grep.operations == pytest.approx(passes * size.per_piece * pieces)
-    # weights of five folds in half precision, and a checkpoint
-    assert grep.disk == pytest.approx((5 * 2 + 16) * size.parameters)
-    # 25 networks of five seeds and folds: 1,000 epochs in batches of 32 rows and their three copies
-    pure = next(member for member in liu.members if member.label == "pure_cased")
-    updates = 1000 * -(-(train * 4 // 5) * 4 // 32)
-    assert pure.other == pytest.approx(25 * updates * 3e-3)
 
 
 @pytest.fixture(scope="module")

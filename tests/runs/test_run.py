@@ -15,7 +15,6 @@ import pytest
 
 from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
-from gapstack.data.gap_files import read_submission
 from gapstack.errors import DataError, MemberError, MismatchError
 from gapstack.members.baselines import Prior
 from gapstack.records import seal
@@ -39,12 +38,6 @@ def test_out_of_fold_rows_are_predicted_without_them_and_held_out_rows_by_all_fo
         np.testing.assert_array_equal(finished.members[0].out_of_fold[held], expected)
         held_out.append(prior.predict_proba(sample_test))
     np.testing.assert_allclose(finished.members[0].test, np.mean(held_out, axis=0))
-
-
-def test_submission_holds_the_stack_in_the_order_of_the_rows(finished, sample_test):
-    ids, probabilities = read_submission(finished.submission)
-    assert ids == sample_test.ids
-    np.testing.assert_allclose(probabilities, finished.stack.test, atol=1e-9)
 
 
 def test_a_second_run_repeats_nothing(finished, copy, sample_train, sample_test, tmp_path, monkeypatch):
