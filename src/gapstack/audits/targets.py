@@ -16,7 +16,6 @@ from gapstack.runs.predictors import (
     FittedRun,
     PredictionFile,
     load,
-    prediction_file,
     saved_folder,
 )
 from gapstack.types import Probabilities
@@ -108,7 +107,7 @@ def _files_by_suite(path: Path, suites: Sequence[str]) -> dict[str, PredictionFi
                 expected="one file for each system and suite",
                 remedy="Put the files of each system into a folder of its own",
             )
-        files[suite] = prediction_file(file)
+        files[suite] = PredictionFile(file)
     return files
 
 

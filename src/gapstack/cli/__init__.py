@@ -16,8 +16,6 @@ from gapstack.errors import GapstackError, without_extra
 from gapstack.processes import raise_gc_threshold
 from gapstack.progress import print_note
 
-_INTERRUPTED = 130
-_FAILED = 2
 _ARGUMENT = re.compile(r"\b([a-z_]+)=([A-Z]+|True)\b")  # "data=FOLDER", as errors name arguments of functions
 _OPTIONS = {"corpus": "gold"}  # where an option has another name than the argument
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
@@ -80,7 +78,7 @@ def main() -> None:
         finally:
             sys.stdout.flush()  # a full disk is an error here, not when the interpreter ends
     except SystemExit as end:
-        if end.code == _INTERRUPTED:  # typer's status for Ctrl-C
+        if end.code == 130:  # typer's status for Ctrl-C
             note = "gap: interrupted; finished work is kept, repeat the command to resume"
             print(note, file=sys.stderr)
         raise
@@ -93,7 +91,7 @@ def main() -> None:
             raise
         print_note(f"gap: {line}")
         _silence()
-        raise SystemExit(_FAILED) from None
+        raise SystemExit(2) from None
 
 
 def _line(error: Exception) -> str | None:

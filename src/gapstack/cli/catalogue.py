@@ -139,16 +139,16 @@ def descriptions_of(kind: type) -> dict[str, str]:
         tree: Any = ast.parse(dedent(inspect.getsource(owner)))
         names: list[str] = []
         for line in tree.body[0].body:
-            match line:
-                case ast.AnnAssign(target=ast.Name(id=name)):
-                    names.append(name)
-                case ast.Expr(value=ast.Constant(value=str(words))):
-                    for name in names:
-                        if name == names[-1] or name not in descriptions:
-                            descriptions[name] = _ROLE.sub(r"\1", " ".join(words.split())).replace("``", "")
-                    names = []
-                case _:
-                    names = []
+            if isinstance(line, ast.AnnAssign):
+                names.append(ast.unparse(line.target))
+                continue
+            if isinstance(line, ast.Expr) and names:
+                words = " ".join(ast.literal_eval(line.value).split())
+                text = _ROLE.sub(r"\1", words).replace("``", "")
+                descriptions |= {
+                    name: text for name in names if name == names[-1] or name not in descriptions
+                }
+            names = []
     return descriptions
 
 

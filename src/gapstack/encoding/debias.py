@@ -20,10 +20,8 @@ from gapstack.settings import OneOf
 from gapstack.types import Matrix, Rows
 
 _SEPARATES = 0.95  # minimum area under the ROC curve of GN-GloVe's last component
-_CHUNK = 512
 MINIMUM = 0.5  # minimum share of a list that a vocabulary must cover
 FEWEST = 50  # minimum number of most biased words of either side
-_LONGEST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ def locate_pairs(
 def neutral_rows(space: Vectors, lists: Lists, fewest: int = 0) -> Rows:
     """Rows of neutral words: lower case, letters only, on no list of gendered words; DataError if under ``fewest``."""
     rows = np.flatnonzero(
-        [w.isalpha() and w.islower() and len(w) < _LONGEST and w not in lists.gendered for w in space.words]
+        [w.isalpha() and w.islower() and len(w) < 20 and w not in lists.gendered for w in space.words]
     )
     if len(rows) < fewest:
         raise DataError(
@@ -274,7 +272,7 @@ class RanDebias(Debiaser):
         neutral = np.array([word.lower() not in lists.gendered for word in space.words])
         rows = np.flatnonzero(neutral & space.unit.any(axis=1))
         with progress("words", len(rows)) as ticker:
-            for chunk in np.split(rows, range(_CHUNK, len(rows), _CHUNK)):
+            for chunk in np.split(rows, range(512, len(rows), 512)):
                 debiased[chunk] = self._debiased(space.unit, direction, chunk)
                 ticker.advance(len(chunk))
         return space.changed(debiased, f"{space.name}, RAN-Debias")

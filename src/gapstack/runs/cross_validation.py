@@ -15,7 +15,7 @@ from gapstack.ensemble.stack import FitStore, Stack, cross_fit
 from gapstack.errors import DataError
 from gapstack.evaluation import Scores, score
 from gapstack.members.adapters import as_member
-from gapstack.runs.predictors import FileOfProbabilities
+from gapstack.runs.predictors import file_probabilities
 from gapstack.types import Probabilities
 
 KINDS = ("simplex", "conditional", "evidence")
@@ -131,7 +131,7 @@ def stack_files(
     members = {}
     for path in paths:
         name = path.name.removesuffix(".csv") if counts[path.name] == 1 else str(path)
-        members[name] = FileOfProbabilities(path).predict_proba(rows)
+        members[name] = file_probabilities(path, rows)
     candidates = {kind: create_stacker(kind) for kind in sorted(kinds, key=[*STACKERS, *kinds].index)}
     assignment = make_folds(rows, folds, seed=seed).assignment
     base_predictions = np.stack(list(members.values()), axis=1)

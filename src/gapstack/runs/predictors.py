@@ -82,7 +82,7 @@ def load(name: str | Path | None = None) -> Predictor:
     if (run := find_run(str(name))) is not None:
         return FittedRun(*run).check()
     if path.is_file():
-        return prediction_file(path)
+        return PredictionFile(path)
     if (model := language_model(str(name))) is not None:
         from gapstack.members.prompted import Prompted  # brings a web client
 
@@ -272,12 +272,19 @@ def stack_identity(recipe: Recipe) -> Identity:
 
 
 class PredictionFile(Predictor):
-    """Base of files with predictions of stored rows, known by their ids; their training data are unknown."""
+    """Probabilities (CSV) or a resolver's clusters (JSONL) of stored rows, by id; their training data are unknown.
+
+    Of clusters, the name in the pronoun's cluster is the answer with certainty; both or none are NEITHER. Raises
+    DataError for a suffix that is not of :data:`PROBABILITIES` or :data:`CLUSTERS`.
+    """
 
     stored = True
 
     def __init__(self, path: Path):
-        self.path = Path(path)
+        self.path, self._has_clusters = Path(path), path.name.endswith(CLUSTERS)
+        if not path.name.endswith((*PROBABILITIES, *CLUSTERS)):
+            expected = ", ".join((*PROBABILITIES, *CLUSTERS))
+            raise DataError("unrecognised prediction file extension", place=Place(path), expected=expected)
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -289,29 +296,17 @@ class PredictionFile(Predictor):
         Path(folder).mkdir(parents=True, exist_ok=True)
         shutil.copy2(self.path, Path(folder) / self.path.name)
 
-
-class FileOfProbabilities(PredictionFile):
-    """A CSV of probabilities (ID,A,B,NEITHER)."""
-
     def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Read the rows of ``corpus``; DataError for decisions without probabilities, or other ids."""
-        probabilities = read_predictions(self.path, corpus).probabilities
-        if probabilities is None:
-            place = Place(self.path)
-            raise DataError("decisions without probabilities", place=place, expected="a submission CSV")
-        return probabilities
-
-
-class FileOfClusters(PredictionFile):
-    """A JSONL of a resolver's clusters: the name in the pronoun's cluster is the answer, both or none are NEITHER."""
-
-    def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Decide each row with certainty; DataError for clusters of other texts."""
+        """Read the rows of ``corpus``; DataError for decisions without probabilities, other ids or other texts."""
+        if not self._has_clusters:
+            return file_probabilities(self.path, corpus)
         a, b = read_clusters(self.path, corpus).decide(corpus).T
         return one_hot(np.select([a & ~b, b & ~a], [Label.A, Label.B], Label.NEITHER))
 
     def remark(self, corpus: Corpus) -> str:
         """Which resolver, how many rows it covers, and in how many both names are in the pronoun's cluster."""
+        if not self._has_clusters:
+            return ""
         clusters = read_clusters(self.path, corpus)
         covered, both = clusters.covers(corpus).sum(), clusters.decide(corpus).all(axis=1).sum()
         return (
@@ -320,11 +315,9 @@ class FileOfClusters(PredictionFile):
         )
 
 
-def prediction_file(path: Path) -> PredictionFile:
-    """Return the predictor of a file by its suffix, of :data:`PROBABILITIES` or :data:`CLUSTERS`; else DataError."""
-    if path.name.endswith(PROBABILITIES):
-        return FileOfProbabilities(path)
-    if path.name.endswith(CLUSTERS):
-        return FileOfClusters(path)
-    expected = ", ".join((*PROBABILITIES, *CLUSTERS))
-    raise DataError("unrecognised prediction file extension", place=Place(path), expected=expected)
+def file_probabilities(path: Path, corpus: Corpus) -> Probabilities:
+    """Probabilities of a submission CSV; DataError for decisions without probabilities, or other ids."""
+    probabilities = read_predictions(path, corpus).probabilities
+    if probabilities is None:
+        raise DataError("decisions without probabilities", place=Place(path), expected="a submission CSV")
+    return probabilities

@@ -27,7 +27,6 @@ from gapstack.runs.folder import SAMPLE, STACK, RunFolder, find_run, run_names
 from gapstack.settings import FoldCount, FolderName, Seed, SettingError, check, check_settings, settings_of
 
 _PARTS: Mapping[str, Registry[Any]] = {"members": MEMBERS, "stackers": STACKERS}
-_LONGEST_NAME = 80
 _RECIPES = resources.files("gapstack.runs") / "recipes"
 
 
@@ -198,9 +197,9 @@ class Recipe:
         return replace(self, train=tuple(trained) or self.train, test=tuple(held) or self.test, name=name)
 
     def _named(self, *parts: str) -> str:
-        """Name of a variant, shortened by a digest if it is too long."""
+        """Name of a variant, shortened by a digest if it is longer than 80 characters."""
         name = "-".join((self.name, *parts))
-        return name if len(name) <= _LONGEST_NAME else f"{self.name}-{fingerprint(name)}"
+        return name if len(name) <= 80 else f"{self.name}-{fingerprint(name)}"
 
     def with_epochs(self, epochs: int) -> Recipe:
         """Set the number of epochs in every phase of every member that is trained in epochs."""

@@ -26,8 +26,6 @@ from gapstack.runs.folder import home, locked
 from gapstack.runs.recipe import Recipe
 from gapstack.settings import FieldsOf, SettingError, bounds, settings_of
 
-_FACTOR = 4
-
 SearchSpace = Mapping[str, Any]
 """Optuna's distributions by the name of the setting; ``training.epochs`` is a field of the table ``training``."""
 
@@ -96,8 +94,8 @@ def _distribution(value: Any, kind: Any) -> Any:
     limits = bounds(kind)
     if not isinstance(value, int | float) or value <= 0 or limits is None:
         return None
-    low = max(value / _FACTOR, -inf if limits.ge is None else limits.ge)
-    high = min(value * _FACTOR, inf if limits.le is None else limits.le)
+    low = max(value / 4, -inf if limits.ge is None else limits.ge)
+    high = min(value * 4, inf if limits.le is None else limits.le)
     if limits.gt is not None and low <= limits.gt:
         low = (value + limits.gt) / 2
     if limits.lt is not None and high >= limits.lt:
