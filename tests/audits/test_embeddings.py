@@ -77,7 +77,3 @@ def test_the_report_has_the_papers_figures_if_available_and_every_missing_word(
     assert record["figures"]["hard"] == found.figures["hard"]
     assert {c["list"]: c["missing"] for c in record["coverage"]}["neutral professions"] == ["zzzz"]
     assert record["words"] == 1200 + len(GENDERED)
-    monkeypatch.setattr("gapstack.data.sources.find", lambda *_: None)
-    text = text_of(embeddings_report(found).parts)
-    assert "dawkins2021.json" in text
-    assert "(paper)" not in text

@@ -11,7 +11,6 @@ from gapstack.data.gender import (
     feminise,
     first_names,
     gender_of_name,
-    known_first_names,
     swap_gender,
 )
 from gapstack.errors import DataError, DataNotFoundError
@@ -131,8 +130,3 @@ def test_bad_name_lists_are_refused_with_their_place(tmp_path):
 )
 def test_titles_come_before_first_names(name, before, gender):
     assert gender_of_name(name, before, NAMES.genders) == gender
-
-
-def test_without_the_data_set_there_are_no_names(tmp_path, monkeypatch):
-    monkeypatch.setattr("gapstack.data.sources._places", lambda data: [("nowhere", tmp_path)])
-    assert known_first_names() == {}

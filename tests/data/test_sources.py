@@ -242,13 +242,12 @@ def test_a_folder_is_fetched_whole_or_not_at_all(home, tmp_path, monkeypatch):
     assert (folder / "b.txt").read_bytes() == b"two\n"
 
 
-def test_published_figures_are_read_and_missing_ones_named(tmp_path):
+def test_published_figures_are_read_and_what_is_wrong_is_named(tmp_path):
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "dawkins2021.json").write_text('{"table1": {"GloVe": [72.3]}}')
     (tmp_path / "papers" / "webster2019.json").write_text("[]")
     assert sources.paper("dawkins2021", tmp_path) == {"table1": {"GloVe": [72.3]}}
-    assert sources.paper("webster2018", tmp_path) == {}
-    assert sources.papers_note("dawkins2021", data=tmp_path) == ""
-    assert "webster2018.json" in sources.papers_note("dawkins2021", "webster2018", data=tmp_path)
+    with pytest.raises(DataNotFoundError, match=r"no webster2018\.json"):
+        sources.paper("webster2018", tmp_path)
     with pytest.raises(DataError, match=r"webster2019\.json"):
         sources.paper("webster2019", tmp_path)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gapstack.display.report import Report
 from gapstack.evaluation import score
 from gapstack.papers import ablations
 from gapstack.papers.ablations import RECIPES
@@ -24,7 +25,7 @@ def finished(sample_train, sample_test, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _without_sentences(monkeypatch):
-    monkeypatch.setattr(ablations, "sentences", lambda *_: None)
+    monkeypatch.setattr(ablations, "sentences", lambda *_: Report("sentences", ()))
 
 
 def test_differences_are_of_the_mean_over_the_seeds(finished, monkeypatch):

@@ -44,10 +44,3 @@ def test_figures_of_two_heuristics(small, sample_train, sample_test):
         halves = [random[part][side].value for part in ("positive", "negative")]
         assert random["all"][side].value == pytest.approx(np.mean(halves))
     assert random["all"]["pro"].low < 50 < random["all"]["pro"].high
-
-
-def test_without_the_paper_s_figures_only_ours_are_shown(small, monkeypatch):
-    monkeypatch.setattr("gapstack.data.sources.find", lambda *_: None)
-    tables = dawkins2021.downstream_tables(small)
-    assert [section.title for table in tables for section in table.sections] == ["ours"] * 3
-    assert all("not found" in table.caption for table in tables)

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from gapstack.data import Example, Gender, Label, Span, read_gap, write_gap
-from gapstack.data.gender import known_first_names
+from gapstack.data.gender import first_names
 from gapstack.data.page_files import GoldClusters, Page, corpus_pages
 from gapstack.text.mining import RATIO, Mined, Pattern, balanced, mine, pattern_of
 from tests.trees import PARSER, keep, tree
@@ -118,7 +118,7 @@ def test_balanced_rows_have_the_papers_ratio_and_as_many_of_each_gender():
 
 def test_gold_documents_give_labelled_rows(gap_folder):
     pages = [page for page in corpus_pages("gum", gap_folder) if page.id.startswith("gum-GUM_bio_")][:4]
-    found = mine(pages, known_first_names(gap_folder), per_page=0)
+    found = mine(pages, first_names(gap_folder).genders, per_page=0)
     assert found.pages == len(pages) == 4
     labels = Counter(row.label for row in found.rows)
     assert labels

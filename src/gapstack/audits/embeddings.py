@@ -8,7 +8,7 @@ from functools import partial
 from gapstack.audits import embedding_measures as by_paper
 from gapstack.audits.embedding_measures import EmbeddingMeasure
 from gapstack.audits.report import CAUTION
-from gapstack.data.sources import paper, papers_note
+from gapstack.data.sources import paper
 from gapstack.data.word_lists import Lists
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
@@ -107,7 +107,7 @@ def audit_embeddings(
 
 
 def published_spaces() -> dict[str, dict[str, float]]:
-    """Figures of Dawkins 2021, tables 2 and 3, by space and measure; empty without the data set ``papers``."""
+    """Figures of Dawkins 2021, tables 2 and 3, by space and measure."""
     tables = paper(PAPER)
     return {
         space: {
@@ -115,7 +115,7 @@ def published_spaces() -> dict[str, dict[str, float]]:
             for table, measures in _PAPER_TABLES.items()
             for measure, figure in zip(measures, tables[table][space], strict=True)
         }
-        for space in (_PAPER_SPACES if tables else ())
+        for space in _PAPER_SPACES
     }
 
 
@@ -140,8 +140,7 @@ def embeddings_table(found: EmbeddingAudit) -> Table:
         columns,
         sections,
         title=f"Gender in {printable(found.name)}: {found.words:,} words, {found.dimensions} dimensions",
-        caption=papers_note(PAPER)
-        or "paper: Dawkins 2021, tables 2 and 3, of GloVe with 300 dimensions debiased as in the column before.",
+        caption="paper: Dawkins 2021, tables 2 and 3, of GloVe with 300 dimensions debiased as in the column before.",
         name_title="measure",
     )
 

@@ -11,7 +11,6 @@ from typing import Any
 from gapstack.audits.plots import regression_svg
 from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite
 from gapstack.data import Label
-from gapstack.data.sources import papers_note
 from gapstack.display.render import Cell, Column, Section, StyledCell, Table, point
 from gapstack.display.report import Report
 from gapstack.display.web import page_cell
@@ -273,8 +272,6 @@ def card_lines(found: Audit) -> list[str]:
     for reason in dict.fromkeys(found.not_covered.values()):
         names = [name for name, own in found.not_covered.items() if own == reason]
         lines.append(f"Not covered: {', '.join(names)}: {reason}.")
-    quoted = [covered.suite.figures for covered in found.covered if covered.suite.figures]
-    lines += filter(None, [papers_note(*quoted)])
     lines.append("Brackets hold 95% intervals (groups of rows resampled); p is two-sided.")
     lines.append(f"Made with {found.made_with}.")
     return [printable(line) for line in (*lines, CAUTION)]

@@ -154,7 +154,7 @@ def _published(figures: Mapping[str, Any]) -> tuple[dict[str, dict[str, float]],
     """Tables 1 and 4 of the paper, whose differences are absolute: both polarities, and each."""
     whole: dict[str, dict[str, float]] = {}
     parts: dict[str, dict[str, float]] = {}
-    for system, polarities in figures.get("table4_by_polarity", {}).items():
+    for system, polarities in figures["table4_by_polarity"].items():
         if system != "columns" and system in figures["table1"]:
             sides_of = ("pro", "anti", "average", "difference")
             whole[system] = dict(zip(sides_of, map(float, figures["table1"][system][-4:]), strict=True))

@@ -215,7 +215,7 @@ def _gotcha_accuracies(items: Items, choice: NDArray[np.int64]) -> dict[str, Cel
 def _published(figures: Mapping[str, Any]) -> Mapping[str, dict[str, dict[str, float]]]:
     """Figures of the paper's systems by panel: tables 1 and 2, and the shares of section 4."""
     panels: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
-    for system in figures.get("systems", ()):
+    for system in figures["systems"]:
         correlations, text = figures["table1_correlation"], figures["text"]
         sources = {"text": "Bergsma and Lin", "bls": "BLS"}
         panels["correlation"][system] = {key: correlations[name][system] for key, name in sources.items()}

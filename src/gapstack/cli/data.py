@@ -56,7 +56,7 @@ def mine_command(
     FinalPro, MedialPro and InitialPro: two names and a singular gendered pronoun, with no third person between.
     """
     from gapstack.data.gap_files import write_gap
-    from gapstack.data.gender import known_first_names
+    from gapstack.data.gender import first_names
     from gapstack.data.page_files import corpus_pages, count_pages, read_pages
     from gapstack.data.sources import data_folder
     from gapstack.text.mining import balanced, mine
@@ -65,15 +65,12 @@ def mine_command(
         raise DataError("expected either files or --corpus")
     paths, folder = files or [], data_folder(data)
     common.refuse_same_file(paths, output)
-    first_names = known_first_names(folder)
-    if not first_names:
-        common.log_note("the data set 'names' is missing; only titles indicate the gender of a name")
     pages = chain(
         chain.from_iterable(read_pages(path) for path in paths),
         chain.from_iterable(corpus_pages(name, folder) for name in corpus or ()),
     )
     total = sum(map(count_pages, paths))
-    extracted = mine(pages, first_names, parser, per_page=per_page, words=words, total=total)
+    extracted = mine(pages, first_names(folder).genders, parser, per_page=per_page, words=words, total=total)
     result = balanced(extracted, seed) if balance else extracted
     if not result.rows:
         raise DataError(

@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from gapstack.data import sources
 from gapstack.data.cells import Row, read_table
 from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Replacement, edit, fits
+from gapstack.data.sources import file_of
 
 # Krige's canonical pronouns (systems of 2019, team Ionita et al.): his and him have one form.
 _FEMININE = {"he": "she", "him": "her", "his": "her", "hers": "her", "himself": "herself"}
@@ -39,7 +39,7 @@ def _both_ways(pairs: Iterable[Sequence[str]]) -> dict[str, str]:
 
 def first_names(data: Path | None = None, bearers: int = _MIN_BEARERS) -> FirstNames:
     """Read the US Social Security names of 1880 to 2018 with at least this many bearers."""
-    return _read_first_names(sources.file_of("names", "ssa_first_names_by_gender.csv", data), bearers)
+    return _read_first_names(file_of("names", "ssa_first_names_by_gender.csv", data), bearers)
 
 
 @lru_cache(maxsize=4)
@@ -239,11 +239,6 @@ GENDER_BY_TITLE = dict.fromkeys(_MASCULINE_TITLES.split(), Gender.MASCULINE) | d
     _FEMININE_TITLES.split(), Gender.FEMININE
 )
 _TITLE = re.compile(rf"\b({'|'.join(re.escape(title) for title in GENDER_BY_TITLE)})\s+\Z", re.IGNORECASE)
-
-
-def known_first_names(data: Path | None = None) -> Mapping[str, Gender]:
-    """Genders of :func:`first_names`; empty if the data set ``names`` is missing."""
-    return first_names(data).genders if sources.find("names", data) else {}
 
 
 def gender_of_name(name: str, before: str, by_first_name: Mapping[str, Gender]) -> Gender | None:

@@ -392,14 +392,7 @@ def sample() -> dict[str, Corpus]:
 
 
 def paper(name: str, data: Path | None = None) -> dict[str, Any]:
-    """Figures of a paper such as ``webster2018``, as its file has them; empty without the data set ``papers``."""
-    folder = find("papers", data)
-    path = folder / f"{name}.json" if folder else None
-    return dict(read_json(path.read_bytes(), path, kind=dict[str, Any])) if path and path.is_file() else {}
-
-
-def papers_note(*names: str, data: Path | None = None) -> str:
-    """What a table says if papers' figures are missing; "" if none is."""
-    missing = [f"{name}.json" for name in names if not paper(name, data)]
-    text = f"{', '.join(missing)} of the data set papers not found, so the columns with the paper's figures are empty."
-    return text if missing else ""
+    """Figures of a paper such as ``webster2018``, as its file in the data set ``papers`` has them."""
+    path = file_of("papers", f"{name}.json", data)
+    figures: dict[str, Any] = read_json(path.read_bytes(), path, kind=dict[str, Any])
+    return figures

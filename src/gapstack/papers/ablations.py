@@ -95,9 +95,8 @@ def report(runs: Sequence[Run], encoder: str | None = None, data: Path | None = 
     """Compare the arms of finished runs of :data:`RECIPES`, in their order, and test the encoder's sentences."""
     ablations = [measure(finding, run) for finding, run in zip(FINDINGS, runs, strict=True)]
     seat = sentences(encoder, data)
-    published: Mapping[str, str] = paper("webster2019", data).get("findings", {})
-    tables = [_table(one, published.get(one.finding.team)) for one in ablations]
-    tables += seat.tables if seat else []
+    published: Mapping[str, str] = paper("webster2019", data)["findings"]
+    tables = [*(_table(one, published.get(one.finding.team)) for one in ablations), *seat.tables]
 
     def arm(one: Ablation, name: str) -> dict[str, Any]:
         return {
@@ -113,15 +112,13 @@ def report(runs: Sequence[Run], encoder: str | None = None, data: Path | None = 
             one.recipe.name: {"rows": one.rows, "arms": {name: arm(one, name) for name in one.logloss}}
             for one in ablations
         },
-        "sentences": seat and seat.data,
+        "sentences": seat.data,
     }
     return Report("webster2019_ablations", tables, data=figures)
 
 
-def sentences(encoder: str | None = None, data: Path | None = None) -> Report | None:
-    """SEAT of an encoder, and WEAT of its input embeddings and of word2vec; None without the word lists."""
-    if find("wordlists", data) is None:
-        return None
+def sentences(encoder: str | None = None, data: Path | None = None) -> Report:
+    """SEAT of an encoder, and WEAT of its input embeddings and of word2vec."""
     lists, folder = read_lists(data), find("vectors", data)
     sources: list[str | Path] = [folder / _WORD2VEC] if folder and (folder / _WORD2VEC).is_file() else []
     sources.append(f"encoder:{encoder}" if encoder else "encoder")

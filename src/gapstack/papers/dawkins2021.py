@@ -17,7 +17,7 @@ from gapstack.audits.embeddings import audit_embeddings, embeddings_table
 from gapstack.audits.statistics import mean_percent, over_seeds
 from gapstack.audits.suite import Items, pro_and_anti
 from gapstack.data import Corpus
-from gapstack.data.sources import paper, papers_note
+from gapstack.data.sources import paper
 from gapstack.data.word_lists import read_lists
 from gapstack.display.render import Cell, Column, Table
 from gapstack.display.report import Report
@@ -172,7 +172,6 @@ _DOWNSTREAM = (
 def downstream_tables(arms: Mapping[str, DawkinsArm]) -> tuple[Table, ...]:
     """Tables 1, 4 and 5."""
     figures = paper(PAPER)
-    note = papers_note(PAPER) or "The paper's differences are absolute."
     tables = []
     for one in _DOWNSTREAM:
         columns = [Column("f1", "F1", 1)] if one.f1 else []
@@ -189,9 +188,10 @@ def downstream_tables(arms: Mapping[str, DawkinsArm]) -> tuple[Table, ...]:
                 ours.append((one.names[label], cells))
         theirs: Rows = [
             (system, dict(zip((column.key for column in columns), map(float, row), strict=False)))
-            for system, row in figures.get(one.key, {}).items()
+            for system, row in figures[one.key].items()
             if system.partition(" ")[0].partition(",")[0] in _SPACES.values()
         ]
         sections = {"ours": ours, "the paper": theirs}
-        tables.append(two_sections(columns, sections, one.title, f"{one.caption} {note}", "static vectors"))
+        caption = f"{one.caption} The paper's differences are absolute."
+        tables.append(two_sections(columns, sections, one.title, caption, "static vectors"))
     return tuple(tables)

@@ -19,7 +19,7 @@ from gapstack.audits.statistics import correlation
 from gapstack.audits.suite import Panel
 from gapstack.audits.winogender import OCCUPATION, resolutions, statistics_of
 from gapstack.data import Gender
-from gapstack.data.sources import GapData, paper, papers_note
+from gapstack.data.sources import GapData, paper
 from gapstack.display.render import Cell, Column, Table
 from gapstack.display.report import Report
 from gapstack.errors import DataError
@@ -74,7 +74,6 @@ def reproduce(
     covered = audited.covered[0]
     notes += [covered.items.describe(), *filter(None, (covered.remark,))]
     notes.append("Brackets: 95% intervals, occupations resampled")
-    notes += filter(None, [papers_note("rudinger2018", data=folder).rstrip(".")])
     return _report(audited, notes, folder)
 
 

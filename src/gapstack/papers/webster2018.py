@@ -12,7 +12,7 @@ import numpy as np
 
 from gapstack.audits.plots import precision_recall_svg
 from gapstack.data import Corpus, make_folds
-from gapstack.data.sources import GapData, find, paper, papers_note
+from gapstack.data.sources import GapData, find, paper
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
 from gapstack.evaluation import Scores, gold_decisions
@@ -105,7 +105,6 @@ def reproduce(
     }
     notes = [
         f"{TITLE}.",
-        *filter(None, [papers_note("webster2018")]),
         f"Data: {gap.source}, {test.corpus.label_set} labels. The transformer cues are fitted on "
         f"{splits['validation'].name} ({len(splits['validation'])} rows).",
         "Figure 1 shows the available systems, cues in snippet-context.",
@@ -121,7 +120,7 @@ def published(
     figures: Mapping[str, Any], table: str, names: Iterable[str] | None = None
 ) -> dict[str, list[float]]:
     """Rows of one of the paper's tables of scores, by system: all, or those with one of the names."""
-    rows = figures.get(table, {})
+    rows = figures[table]
     chosen = rows.keys() - {"columns"} if names is None else names
     return {name: row for name, row in rows.items() if isinstance(row, list) and name in chosen}
 
@@ -171,9 +170,8 @@ def cue_table(number: int, systems: Systems, candidates: Candidates, paper: Mapp
 
 def head_table(single: TransformerSingle, splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> Table:
     """Table 8: F1 of each attention head on each of the splits, detected candidates, snippet-context."""
-    grids: dict[str, Floats] = {}  # (heads, layers)
-    if theirs := paper.get("table8_attention_heads"):
-        grids["paper, translation model"] = np.array(theirs["f1"])
+    # (heads, layers)
+    grids: dict[str, Floats] = {"paper, translation model": np.array(paper["table8_attention_heads"]["f1"])}
     grids |= {f"ours, {split}": single.head_table(corpus).T for split, corpus in splits.items()}
     sections, best = [], []
     for title, grid in grids.items():
@@ -195,7 +193,7 @@ def head_table(single: TransformerSingle, splits: Mapping[str, Corpus], paper: M
 def against_parallelism(systems: Systems, paper: Mapping[str, Any]) -> Table:
     """Table 9: where the transformer cues and Parallelism are right."""
     gold, decided = gold_decisions(systems.corpus), systems.cues[DETECTED]
-    theirs = paper.get("table9_parallelism_against_transformer_single", {})
+    theirs = paper["table9_parallelism_against_transformer_single"]
     correct = ("transformer correct, parallelism correct", "transformer incorrect, parallelism correct")
     keys = (correct, ("transformer correct, parallelism incorrect", "both incorrect"))
     sections = []

@@ -77,12 +77,12 @@ Agreement = Sequence[tuple[Systems, Difficulty]]
 def difficulty_table(agreement: Agreement, paper: Mapping[str, Any]) -> Table:
     """Table 11: agreement with gold, from the easiest pairs to the hardest."""
     found = {systems.corpus.name: difficulty for systems, difficulty in agreement}
-    theirs = paper.get("table11_agreement_with_gold", {})
+    theirs = paper["table11_agreement_with_gold"]
     most = max(len(difficulty.systems) for difficulty in found.values())
     columns = [Column("paper", "paper %", 1), Column("paper_pairs", "pairs")]
     # by the number of systems that are right
     rows: dict[int, dict[str, Cell]] = {right: {} for right in range(most, -1, -1)}
-    if most + 1 == len(theirs.get("count", ())):
+    if most + 1 == len(theirs["count"]):
         for row, share, count in zip(rows.values(), theirs["percent"], theirs["count"], strict=True):
             row |= {"paper": share, "paper_pairs": count}
     for name, difficulty in found.items():
@@ -103,7 +103,7 @@ def difficulty_table(agreement: Agreement, paper: Mapping[str, Any]) -> Table:
 
 def red_table(paper: Mapping[str, Any], annotations: Mapping[str, int] | None = None) -> Table:
     """Table 12: what is needed to resolve Red pairs: the paper's counts, and those of a file of annotations."""
-    theirs = paper.get("table12_75_red_examples", {})
+    theirs = paper["table12_75_red_examples"]
     rows: list[tuple[str, dict[str, Cell]]] = []
     for key, words in CATEGORIES.items():
         ours = annotations.get(key, 0) if annotations else None
@@ -170,7 +170,7 @@ def statistics_table(
     agreement: Agreement, paper: Mapping[str, Any], parser: str | Path | None = None
 ) -> Table:
     """The statistics in the paper's text, for each split."""
-    text = paper.get("text", {})
+    text = paper["text"]
     key = "parallelism_predictions_scored_through_a_candidate_that_is_not_one_of_the_two_names"
     neither: dict[str, Cell] = {"paper": text.get(key)}
     right: dict[str, Cell] = {"paper": text.get("agreement_with_gold_average_in_the_text")}
@@ -185,6 +185,8 @@ def statistics_table(
         for name, resolver in systems.resolvers.items():
             rows_opposed = opposed(systems.cues[DETECTED]["Parallelism"], resolver.decided)
             counts.setdefault(name, {})[split] = int(rows_opposed.sum())
+    bins = paper["table11_agreement_with_gold"]
+    mean = float(np.dot(bins["systems_right"], bins["count"]) / sum(bins["count"]))
     lee = "lee2017_against_parallelism_opposed_rows"
     rows: list[tuple[str, dict[str, Cell]]] = [
         ("inter-annotator kappa", {"paper": text.get("kappa")}),
@@ -193,10 +195,8 @@ def statistics_table(
         ("share: Parallelism's choice is neither name", neither),
         ("share: the same, among choices scored as A or B", scored),
         ("systems right about a pair, mean", right),
+        ("the same, by the counts of table 11", {"paper": mean}),
     ]
-    if bins := paper.get("table11_agreement_with_gold"):
-        mean = float(np.dot(bins["systems_right"], bins["count"]) / sum(bins["count"]))
-        rows.append(("the same, by the counts of table 11", {"paper": mean}))
     return Table(
         [Column(name, name, 2) for name in ("paper", *(systems.corpus.name for systems, _ in agreement))],
         [Section("", rows)],

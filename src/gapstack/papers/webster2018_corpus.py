@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.data import Corpus, Example, Gender, Label, Span
-from gapstack.data.gender import gender_of_name, known_first_names
+from gapstack.data.gender import first_names, gender_of_name
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.text.grammar import Parse
 from gapstack.text.mining import Pattern, contexts, is_initial, pattern_of
@@ -26,7 +26,7 @@ def patterns_table(splits: Mapping[str, Corpus], parser: str | Path | None = Non
     """Table 1: rows of each extraction pattern, and the share that meets the pattern's conditions by our parser."""
     corpus = reduce(add, splits.values())
     parsed = list(zip(corpus, parses(corpus, parser), strict=True))
-    first_names = known_first_names()
+    genders = first_names().genders
     rows: list[tuple[str, dict[str, Cell]]] = []
     for pattern in Pattern:
         own = [(e, tree) for e, tree in parsed if pattern_of(e) == pattern]
@@ -34,7 +34,7 @@ def patterns_table(splits: Mapping[str, Corpus], parser: str | Path | None = Non
         cells |= {split: sum(pattern_of(e) == pattern for e in rows) for split, rows in splits.items()}
         if own:
             cells["sentences"] = 100 * sum(_in_its_sentences(e, tree) for e, tree in own) / len(own)
-            cells["mined"] = 100 * sum(_is_mined(e, tree, first_names) for e, tree in own) / len(own)
+            cells["mined"] = 100 * sum(_is_mined(e, tree, genders) for e, tree in own) / len(own)
             if pattern is not Pattern.FINAL:
                 pronouns = ((tree, tree.tokens_in(e.pronoun)) for e, tree in own)
                 initial = sum(len(tokens) > 0 and is_initial(tree, tokens[0]) for tree, tokens in pronouns)
@@ -57,7 +57,7 @@ def patterns_table(splits: Mapping[str, Corpus], parser: str | Path | None = Non
 
 def diversity_table(splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> Table:
     """Table 2: diversity of the rows."""
-    theirs = paper.get("table2_diversity", {})
+    theirs = paper["table2_diversity"]
     parts = {**splits, "all": reduce(add, splits.values())}
     dimensions = {
         "gender masc:fem": ("gender masc:fem", _genders),
@@ -83,7 +83,7 @@ def diversity_table(splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> T
 
 def annotation_table(splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> Table:
     """Table 3: annotated and final rows by answer; ours are the final ones of the files."""
-    theirs = paper.get("table3_annotation_raw_to_final", {})
+    theirs = paper["table3_annotation_raw_to_final"]
     labels = {"Name A": (Label.A,), "Name B": (Label.B,), "Neither": (Label.NEITHER,), "Total": tuple(Label)}
     parts = {"ours": reduce(add, splits.values()), **splits}
     rows: list[tuple[str, dict[str, Cell]]] = []
@@ -104,8 +104,8 @@ def annotation_table(splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> 
 
 def ontonotes_table(paper: Mapping[str, Any]) -> Table:
     """Table 5: the paper's off-the-shelf resolvers on the gendered pronouns of the OntoNotes test set."""
-    figures = dict(paper.get("table5_off_the_shelf_ontonotes_test", {}))
-    columns = figures.pop("columns", ["M", "F", "B", "O"])
+    figures = dict(paper["table5_off_the_shelf_ontonotes_test"])
+    columns = figures.pop("columns")
     rows = [(name, dict(zip(columns, values, strict=True))) for name, values in figures.items()]
     return Table(
         [Column(column, f"paper {column}", 2 if column == "B" else 1) for column in columns],
@@ -131,11 +131,11 @@ def _in_its_sentences(example: Example, tree: Parse) -> bool:
             return a == b == pronoun
 
 
-def _is_mined(example: Example, tree: Parse, first_names: Mapping[str, Gender]) -> bool:
+def _is_mined(example: Example, tree: Parse, genders: Mapping[str, Gender]) -> bool:
     """True if the extraction finds the pronoun, and names that share characters with the row's names."""
 
     def gender(span: Span) -> Gender | None:
-        return gender_of_name(example.words(span), example.text[: span.start], first_names)
+        return gender_of_name(example.words(span), example.text[: span.start], genders)
 
     return any(
         context.pronoun == example.pronoun and context.a.overlaps(example.a) and context.b.overlaps(example.b)

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from gapstack.data.sources import paper, papers_note
+from gapstack.data.sources import paper
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
 from gapstack.encoding.encoder_files import EMBEDDED
@@ -142,13 +142,12 @@ def scores_table(systems: Sequence[Mapping[str, Any]], title: str, note: str) ->
         "README, poster, notebook or probabilities, as are F1 and bias on stage 2. Seconds: features and all folds; "
         "learned: numbers that one fold's fit learned and keeps as arrays."
     )
-    parts = [f"{note}." if note else "", caption, papers_note("webster2018", "webster2019")]
-    return Table(_COLUMNS, [Section("", rows)], title, " ".join(filter(None, parts)), "member")
+    return Table(_COLUMNS, [Section("", rows)], title, f"{note}. {caption}" if note else caption, "member")
 
 
 def teams_table(names: Sequence[str], overview: Mapping[str, Any]) -> Table:
     """Tables 1 to 3 of the overview, our members of these names below their teams."""
-    teams = overview.get("systems", {})
+    teams = overview["systems"]
     sections = []
     for team in dict.fromkeys((*teams, *NOTES["stage2"])):
         rows: list[tuple[str, Mapping[str, Cell]]] = []
@@ -177,7 +176,7 @@ def reported(data: Path | None = None) -> dict[str, list[dict[str, Any]]]:
     """Published figures by member, each with its conditions; ``note`` is True for those of :data:`NOTES`."""
     lines: dict[str, list[dict[str, Any]]] = {}
     line: dict[str, Any]
-    gap, teams = paper("webster2018", data), paper("webster2019", data).get("systems", {})
+    gap, teams = paper("webster2018", data), paper("webster2019", data)["systems"]
     for member, system in _BASELINES.items():
         for key, split in _BASELINE_TABLES.items():
             if system in gap.get(key, {}):
