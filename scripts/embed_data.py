@@ -22,9 +22,10 @@ import sys
 import tarfile
 from pathlib import Path
 
-from gapstack.data.sources import ARCHIVE, SUMS
+from gapstack.data.sources import ARCHIVE
 from gapstack.files import atomic_path
 
+SUMS = "SHA256SUMS"  # digests of the archive's other files, as ``sha256sum`` writes and checks them
 PATTERNS = (
     "winogender/*",
     "winobias/**/*",

@@ -7,9 +7,9 @@ import pytest
 from gapstack.audits import SUITES
 from gapstack.data import sources
 from gapstack.data.gender import first_names
-from gapstack.data.sources import ARCHIVE, DATASETS, SUMS, embedded_folder
+from gapstack.data.sources import ARCHIVE, DATASETS, embedded_folder
 from gapstack.data.word_lists import read_lists
-from scripts.embed_data import archive
+from scripts.embed_data import SUMS, archive
 
 
 @pytest.fixture

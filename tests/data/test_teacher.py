@@ -42,7 +42,6 @@ def folder(rows, tmp_path):
 def test_a_teacher_is_the_mean_of_its_files(rows, folder):
     taught = teacher.load_teacher(str(folder))
     assert taught.corpus.ids == rows.ids
-    assert taught.teachers == ("one.csv", "two.csv")
     np.testing.assert_allclose(taught.probabilities, np.tile([0.45, 0.45, 0.1], (20, 1)))
 
 
@@ -75,7 +74,6 @@ def test_a_folder_with_rows_of_its_own_joins_in(rows, folder, sample_test, stage
     taught = teacher.load_teacher([str(folder), str(folder / "own")])
     clean = [row.id for row in own if row.url != scored.url]
     assert taught.corpus.ids == [*rows.ids, *clean]
-    assert taught.teachers == ("one.csv", "two.csv", "answers.csv")
     np.testing.assert_allclose(taught.probabilities[len(rows) :], np.tile([0.2, 0.2, 0.6], (len(clean), 1)))
     assert teacher.load_teacher(str(folder / "own")).corpus.ids == [row.id for row in (same_page, *own)]
 

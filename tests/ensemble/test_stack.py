@@ -40,7 +40,7 @@ def test_its_out_of_fold_predictions_are_those_of_a_run_on_the_same_folds(
 
 def test_a_fitted_stack_answers_without_its_teacher(sample_train, sample_test, monkeypatch, tmp_path):
     rows = sample_test.unlabelled()
-    soft = SoftLabels(rows, np.full((len(rows), 3), 1 / 3), ("even.csv",))
+    soft = SoftLabels(rows, np.full((len(rows), 3), 1 / 3))
     monkeypatch.setattr(soft_labels, "load_teacher", lambda name: soft)
     taught = {"name": "surface", "settings": {"rounds": 5, "bags": 1, "teacher": "stage2"}}
     stack = Stack(members=["token_distance", taught], folds=3).fit(sample_train[:80])

@@ -19,7 +19,7 @@ SURE_OF_A = np.array([0.9, 0.06, 0.04])
 def taught(sample_test, monkeypatch):
     """A teacher that predicts A for every row."""
     rows = sample_test.unlabelled()
-    soft = SoftLabels(rows, np.tile(SURE_OF_A, (len(rows), 1)), ("one",))
+    soft = SoftLabels(rows, np.tile(SURE_OF_A, (len(rows), 1)))
     monkeypatch.setattr(soft_labels, "load_teacher", lambda name: soft)
     return soft
 

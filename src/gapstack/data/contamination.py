@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from gapstack.data.corpus import Corpus
 
 _log = logging.getLogger(__name__)
-_IDS = {f"gap-{split}": re.compile(rf"{split}-\d+") for split in ("development", "test", "validation")}
+_IDS = {f"gap-{split}": re.compile(rf"{split}-\d+") for split in ("development", "test", "validation")} | {
+    "gap-stage2": re.compile(r"[0-9a-f]{32}")
+}
 _OVERLAPS = ("ids", "pages", "texts", "thirteen words in a row")
-_IDS["gap-stage2"] = re.compile(r"[0-9a-f]{32}")
 PRESUMED = " (presumed)"
 """Ends the name of a family of test sets (``gap``) that a predictor may well have seen, which nobody can tell."""
 

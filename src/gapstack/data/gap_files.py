@@ -29,7 +29,6 @@ UNLABELLED_COLUMNS: Columns = tuple(name for name in GAP_COLUMNS if not name.end
 SCORER_COLUMNS: Columns = ("ID", "A-coref", "B-coref")
 SUBMISSION_COLUMNS: Columns = ("ID", "A", "B", "NEITHER")
 
-_GAP_LAYOUTS = (GAP_COLUMNS, UNLABELLED_COLUMNS)
 MISSING = -1  # a decision that was not given: an empty cell of a scorer TSV
 _DECISIONS = {"true": 1, "false": 0, "": MISSING}
 
@@ -106,7 +105,7 @@ def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
         unique(row)
         return example
 
-    return stream_table(path, _GAP_LAYOUTS, parse, quarantine=quarantine)
+    return stream_table(path, (GAP_COLUMNS, UNLABELLED_COLUMNS), parse, quarantine=quarantine)
 
 
 def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:

@@ -38,7 +38,6 @@ HeldOutName = Annotated[str, OneOf(HELD_OUT, _TABLES)]  # splits of GAP, or file
 _SAMPLE = Path(__file__).parent / "sample"
 _PROJECT = Path(__file__).parents[3]
 ARCHIVE = Path(__file__).parent / "embedded.tar.xz"
-SUMS = "SHA256SUMS"  # digests of the archive's other files, as ``sha256sum`` writes and checks them
 
 
 class DownloadError(DataNotFoundError):
@@ -84,10 +83,9 @@ def _packed(path: Path) -> Path | None:
     return next((one for one in paths if one.exists()), None)
 
 
-_LISTED: dict[str, Any] = tomllib.loads((_SAMPLE.parent / "datasets.toml").read_text(encoding="utf-8"))
 DATASETS: dict[str, Dataset] = {
     name: Dataset(name, **fields | {"files": tuple(RemoteFile(**f) for f in fields.get("files", ()))})
-    for name, fields in _LISTED.items()
+    for name, fields in tomllib.loads((_SAMPLE.parent / "datasets.toml").read_text(encoding="utf-8")).items()
 }
 """By name, in the order that ``gap data status`` shows."""
 

@@ -28,11 +28,10 @@ CONTAMINATES = ("gap-stage2",)
 
 
 class SoftLabels(NamedTuple):
-    """n unlabelled rows, the teachers' mean probabilities (n, 3), whose rows sum to 1, and the names of their files."""
+    """n unlabelled rows, and the teachers' mean probabilities (n, 3), whose rows sum to 1."""
 
     corpus: Corpus
     probabilities: Floats
-    teachers: tuple[str, ...]
 
 
 @by_content(lambda teacher, data=None: contents(teacher_files(teacher, data)), most=2)
@@ -65,7 +64,6 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Soft
     return SoftLabels(
         Corpus([row for row, _ in taught], name="+".join(rows.name for rows, _ in groups)),
         np.array([mean for _, mean in taught]).reshape(-1, 3),
-        tuple(file.name for _, files in groups for file in files),
     )
 
 

@@ -16,6 +16,7 @@ import hashlib
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -105,11 +106,9 @@ class Clusters:
     def __init__(self, resolver: str, version: str, documents: Iterable[Document]):
         self.resolver, self.version = resolver, version
         self.documents = tuple(documents)
-        ids: set[str] = set()
-        for document in self.documents:
-            if document.id in ids:
-                raise DataError(f"{self.name} has two documents {document.id!r}", expected="unique ids")
-            ids.add(document.id)
+        for name, count in Counter(document.id for document in self.documents).items():
+            if count > 1:
+                raise DataError(f"{self.name} has two documents {name!r}", expected="unique ids")
 
     def __len__(self) -> int:
         return len(self.documents)

@@ -6,6 +6,7 @@ the resolver's version of a text; :mod:`gapstack.resolvers.align` puts them into
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import isfinite
@@ -41,11 +42,11 @@ class Output:
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: the resolver's name, a test of the first lines, and a reader of documents."""
+    """A file format: the resolver's name, a reader of documents, and the keys of each if it is a JSON object."""
 
     resolver: str
-    recognises: Callable[[Sequence[bytes]], bool]
     read: Callable[[Path], Iterable[Output]]
+    keys: frozenset[str] = frozenset()
 
 
 def spans(clusters: Iterable[Iterable[Sequence[int]]], text: str) -> tuple[Cluster, ...]:
@@ -87,13 +88,6 @@ def _item(rows: Sequence[T], number: int, first: int = 0) -> T:
 def _json_format(resolver: str, keys: str, parse: Callable[[str | None, dict[str, Any]], Output]) -> Format:
     """Format of JSON objects, one a line or in a list, that have some keys."""
 
-    def recognises(lines: Sequence[bytes]) -> bool:
-        try:
-            _, first = next(_records(Path(resolver), lines))
-        except (DataError, StopIteration):
-            return False
-        return first.keys() >= set(keys.split())
-
     def read(path: Path) -> Iterator[Output]:
         for number, (line, record) in enumerate(_records(path, list(iter_lines(path))), start=1):
             try:
@@ -106,7 +100,7 @@ def _json_format(resolver: str, keys: str, parse: Callable[[str | None, dict[str
                     remedy="Select the right format with format=NAME",
                 ) from None
 
-    return Format(resolver, recognises, read)
+    return Format(resolver, read, frozenset(keys.split()))
 
 
 def _records(path: Path, lines: Sequence[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -209,9 +203,7 @@ FORMATS: Registry[Format] = Registry(
             "text clusters",
             lambda name, record: Output(name, record["text"], spans(record["clusters"], record["text"])),
         ),
-        "conll2012": Format(
-            "conll2012", lambda lines: lines[0].startswith(b"#begin document"), _read_conll2012
-        ),
+        "conll2012": Format("conll2012", _read_conll2012),
     },
     also=(EXCHANGE,),
 )
@@ -223,9 +215,13 @@ def detect(path: Path) -> str:
     lines = list(iter_lines(Path(path)))
     if lines[0].startswith(b"{") and b'"resolver"' in lines[0] and b'"version"' in lines[0]:
         return EXCHANGE
-    for name, one in FORMATS.items():
-        if one.recognises(lines):
-            return name
+    if lines[0].startswith(b"#begin document"):
+        return "conll2012"
+    with suppress(DataError, StopIteration):
+        _, first = next(_records(Path(path), lines))
+        for name, one in FORMATS.items():
+            if one.keys and first.keys() >= one.keys:
+                return name
     expected = f"one of {', '.join((EXCHANGE, *FORMATS))}"
     remedy = "Select one with format=NAME to see what is wrong"
     raise DataError("unknown format", place=Place(path, 1), expected=expected, remedy=remedy)

@@ -39,8 +39,6 @@ from gapstack.text.word_classes import POSSESSIVE_MARKS
 from gapstack.text.words import distinctive_tokens, tokens
 
 WORDS = 100  # maximum number of tokens of a snippet; 92% of GAP development's have no more
-GenderOf = Callable[[Span], Gender | None]
-"""Gender of the person that a name at a place of the text names; None if unknown."""
 
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(GAP_FORMS))})\b", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
@@ -78,7 +76,9 @@ def pattern_of(example: Example) -> Pattern:
     return (Pattern.INITIAL, Pattern.MEDIAL, Pattern.FINAL)[names_before]
 
 
-def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[PatternMatch]:
+def contexts(
+    parse: Parse, gender_of: Callable[[Span], Gender | None], words: int = WORDS
+) -> Iterator[PatternMatch]:
     """Find every match of a pattern, with as many sentences before it as fit into ``words`` tokens."""
     names = person_names(parse)
     genders = [gender_of(parse.characters(name)) for name in names]

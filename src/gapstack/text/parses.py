@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
@@ -59,11 +60,8 @@ class Parser:
     def fingerprint(self) -> str:
         """Hash of the files of the installed package of this name, which spaCy prefers, or of the folder."""
         if self.name.isidentifier():
-            try:
+            with suppress(PackageNotFoundError):
                 installed = version(self.name)
-            except PackageNotFoundError:
-                pass
-            else:
                 spec = find_spec(self.name)
                 places = list(spec.submodule_search_locations or ()) if spec else []
                 package = fingerprint([tree_digest(Path(place), _IGNORED) for place in places])

@@ -161,11 +161,6 @@ class PageTitle:
     title: str
     qualifier: str | None = None
 
-    @cached_property
-    def tokens(self) -> tuple[str, ...]:
-        """Folded tokens of the title without its qualifier."""
-        return tokens(self.title)
-
 
 @lru_cache(maxsize=32768)
 def page_title(url: str | None) -> PageTitle | None:
