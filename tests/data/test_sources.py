@@ -2,17 +2,22 @@
 
 import hashlib
 import lzma
+import tarfile
 from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
 
+from gapstack.audits import SUITES
 from gapstack.data import sources
+from gapstack.data.gender import first_names
 from gapstack.data.sources import DATASETS, DownloadError, RemoteFile
+from gapstack.data.word_lists import read_lists
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
 from gapstack.files import cache_root, sha256
 from gapstack.registry import UnknownNameError
+from scripts.embed_data import SUMS, archive
 
 GAP = [f"gap-{split}" for split in sources.SPLITS]
 HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
@@ -251,3 +256,22 @@ def test_published_figures_are_read_and_what_is_wrong_is_named(tmp_path):
         sources.paper("webster2018", tmp_path)
     with pytest.raises(DataError, match=r"webster2019\.json"):
         sources.paper("webster2019", tmp_path)
+
+
+def test_it_is_what_the_shared_folder_has(gap_folder):
+    with tarfile.open(sources.ARCHIVE) as packed:
+        for entry in packed:
+            if entry.name != SUMS:
+                assert packed.extractfile(entry).read() == (gap_folder / entry.name).read_bytes(), entry.name
+
+
+def test_the_archive_can_be_written_again_from_itself():
+    assert archive(sources.embedded_folder()) == sources.ARCHIVE.read_bytes()
+
+
+def test_all_suites_with_a_free_licence_are_read_offline():
+    assert {sources.search(name).origin for name, one in DATASETS.items() if one.embedded} == {"embedded"}
+    for name in ("winogender", "sowinobias", "wsc273"):
+        assert len(SUITES[name].load(cap=64).corpus)
+    assert read_lists().sembias
+    assert first_names().genders["Mary"] == "feminine"

@@ -30,6 +30,8 @@ def test_both_schemes_give_one_tree():
         ("Ann/p/nsubj/3 's/a/case/0 ,/u/punct/0 left/v/ROOT/3", "Ann 's ,", "Ann"),
         ("saw/v/ROOT/0 Ann/p/obj/0 Lee/p/obj/0", "Ann Lee", "Ann"),  # two heads outside: the earlier
         ("he/r/nsubj/1 saw/v/ROOT/1 the/x/det/3 Dido/p/obj/1", "the Dido", "Dido"),
+        ("Her/r/nmod:poss/1 friend/n/nsubj/3 Bo/p/appos/1 left/v/ROOT/3", "Her friend Bo", "friend"),
+        ("Her/r/nmod:poss/1 friend/n/nsubj/2 left/v/ROOT/2", "iend", "friend"),
     ],
 )
 def test_head_of_a_mention(spec, span, head):

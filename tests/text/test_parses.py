@@ -14,7 +14,7 @@ from gapstack.data import Span
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.files import cache_root
 from gapstack.text import parses as module
-from gapstack.text.grammar import empty_parse, parse_of
+from gapstack.text.grammar import empty_parse
 from gapstack.text.parses import Parser, find_parser, head_span, heads_of, parses
 from tests.trees import PARSER, corpus, example, keep, tree
 
@@ -195,16 +195,6 @@ def test_a_first_answer_imports_nothing_that_it_does_not_use_and_all_of_it_can_b
 
 
 SPEC = "Her/r/nmod:poss/1 friend/n/nsubj/4 Bo/p/appos/1 Lee/p/flat/2 met/v/root/4 Ann/p/obj/4 ././punct/4"
-
-
-@pytest.mark.parametrize(
-    ("mention", "head"),
-    [("Her friend Bo Lee", "friend"), ("Bo Lee", "Bo"), ("Her", "Her"), ("Ann .", "Ann"), ("iend", "friend")],
-)
-def test_the_head_of_a_mention_is_its_token_nearest_the_root(mention, head):
-    parse = parse_of(tree(SPEC))
-    at = parse.text.index(mention)
-    assert parse.text[slice(*head_span(parse, Span(at, at + len(mention))))] == head
 
 
 def test_heads_fall_back_to_the_mention():
