@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from gapstack.data import Corpus, Example, Label, Span, sources
+from gapstack.data import sources
 from gapstack.data.gap_files import read_gap, read_scorer_tsv, read_submission
 from gapstack.data.labels import read_corrections
 from gapstack.data.page_files import read_pages
@@ -24,11 +24,8 @@ from gapstack.evaluation import score_file
 from gapstack.resolvers.align import read_resolver
 from gapstack.resolvers.clusters import read_clusters, text_sha256
 from gapstack.runs.recipe import Recipe
+from tests.resolvers.test_formats import ROWS, TEXT, WRITTEN
 
-TEXT = "Ann Lee  met Beth. She didn't see her."
-ROW = Example("row-1", TEXT, Span(19, 22), Span(0, 7), Span(13, 17), None, Label.A)
-ROWS = Corpus([ROW], name="rows")
-TOKENS = ["Ann", "Lee", "met", "Beth", ".", "She", "did", "n't", "see", "her", "."]
 GAP = b"\n".join((sources._SAMPLE / "gap-sample-train.tsv").read_bytes().split(b"\n")[:4]) + b"\n"
 IDS = [line.split(b"\t")[0] for line in GAP.split(b"\n")[1:-1]]
 SCORER = b"".join(name + b"\tTRUE\tFALSE\n" for name in IDS)
@@ -42,21 +39,6 @@ CLUSTERS = {
     "clusters": [[[0, 7], [19, 22]], [[13, 17]]],
     "mention_scores": [[0, 7, 0.5]],
     "link_scores": [[19, 22, 0, 7, 3.5]],
-}
-RESOLVERS = {
-    "neuralcoref": {
-        "id": "row-1",
-        "text": TEXT,
-        "corefs": [["She", "Ann Lee"]],
-        "mentions": [[0, 7, "PROP", None, None, None], [19, 22, "PRON", -0.2, 0, 6.5, [6.5, 1.0]]],
-    },
-    "corenlp": {
-        "docId": "row-1",
-        "sentences": [{"tokens": [{"word": token} for token in TOKENS]}],
-        "corefs": {"3": [{"sentNum": 1, "startIndex": 1, "endIndex": 3}]},
-    },
-    "allennlp": {"id": "row-1", "document": TOKENS, "clusters": [[[0, 1], [5, 5]]]},
-    "fastcoref": {"id": "row-1", "text": TEXT, "clusters": [[[0, 7], [19, 22]]]},
 }
 RECIPE = b"""name = "small"
 title = "A small recipe"
@@ -81,14 +63,6 @@ class Reader(NamedTuple):
     read: Callable[[Path], object]
 
 
-def json_reader(name: str) -> Reader:
-    return Reader(json.dumps(RESOLVERS[name]).encode(), ".json", partial(resolved, name))
-
-
-def resolved(name: str, path: Path) -> object:
-    return read_resolver(path, ROWS, format=name)
-
-
 CORRECTIONS = b"ID\told_label\tnew_label\ntest-1\tA\tB\ntest-2\tB\tUNCLEAR\n"
 READERS = {
     "gap": Reader(GAP, ".tsv", read_gap),
@@ -101,7 +75,14 @@ READERS = {
     ),
     "corrections": Reader(CORRECTIONS, ".tsv", lambda path: read_corrections(path, ROWS)),
     "clusters": Reader(json.dumps(CLUSTERS).encode(), ".jsonl", lambda path: read_clusters(path, ROWS)),
-    **{name: json_reader(name) for name in RESOLVERS},
+    **{
+        name: Reader(
+            (record if isinstance(record, str) else json.dumps(record)).encode(),
+            ".out",
+            partial(read_resolver, corpus=ROWS, format=name),
+        )
+        for name, record in WRITTEN.items()
+    },
     "glove": Reader(GLOVE, ".txt", read_vectors),
     "word2vec": Reader(b"1 2\nthe " + struct.pack("<2f", 0.1, 0.2) + b"\n", ".bin", read_vectors),
     "pages": Reader(
