@@ -57,6 +57,8 @@ def audit_command(
     from gapstack.data.sources import data_folder
 
     started = time.perf_counter()
+    for name in suites or ():
+        SUITES.entry(name)  # an unknown one is refused before the target is loaded
     audited = target_of(target, tuple(SUITES), folds=folds)
     found = audit(
         audited,

@@ -110,8 +110,9 @@ class FineTuned(DistilledMember):
         return LAST
 
     def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        """Loss of each row, (b,); see :data:`gapstack.training.data.Objective`."""
-        return cross_entropy(output, target, smoothing)
+        """Loss of each row, (b,), for logits (b, 3), or the mean loss of several heads, (b, heads, 3)."""
+        heads = output.unsqueeze(1) if output.dim() == 2 else output
+        return torch.stack([cross_entropy(logits, target, smoothing) for logits in heads.unbind(1)]).mean(0)
 
     def _recipe(self) -> tuple[TrainingPlan, ...]:
         """Phases before ``training`` changes them, for subclasses whose :attr:`PLAN` depends on their settings."""

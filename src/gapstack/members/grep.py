@@ -35,7 +35,7 @@ from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
 from gapstack.resolvers.sources import check_coverage, read_resolvers
 from gapstack.settings import FractionBelowOne, OneOf
 from gapstack.text.cues import Cue, decide
-from gapstack.training import PieceData, Targets, cross_entropy
+from gapstack.training import PieceData, Targets
 from gapstack.types import Probabilities
 
 HEURISTICS = {
@@ -155,10 +155,6 @@ class Grep(FineTuned):
         # the width of some encoders (Qwen, Gemma) is not a multiple of their number of heads
         width, heads = encoder.hidden_size, math.gcd(encoder.hidden_size, encoder.num_heads)
         return EvidenceHead(width, heads, alone=self.pronoun_loss, evidence_dropout=self.evidence_dropout)
-
-    def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        each = output.unsqueeze(1) if output.dim() == 2 else output
-        return torch.stack([cross_entropy(logits, target, smoothing) for logits in each.unbind(1)]).mean(0)
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces)

@@ -33,7 +33,7 @@ from gapstack.members.layers import (
 )
 from gapstack.members.msnet import WHOLE_BATCH
 from gapstack.settings import Count, FractionBelowOne, LayerNumber
-from gapstack.training import PieceData, Targets, TrainingPlan, cross_entropy
+from gapstack.training import PieceData, Targets, TrainingPlan
 from gapstack.types import Floats
 
 _TRIANGULAR = {"shape": "triangular", "rise": 1 / 3, "floor": 0.05, "warmup": 0.0}
@@ -111,12 +111,6 @@ class SpanHead(FineTuned):
         """Features ``names`` (n, 2, k) of A and B and ``row`` (n, m); NaN for missing values."""
         table = features(corpus, self.blocks)
         return {"names": table.candidates, "row": table.shared}
-
-    def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        """Mean of the heads' losses in training (b, seeds, 3); loss of their mean logits otherwise."""
-        if output.dim() == 2:
-            return cross_entropy(output, target, smoothing)
-        return torch.stack([cross_entropy(logits, target, smoothing) for logits in output.unbind(1)]).mean(0)
 
 
 class SpanHeads(nn.Module):
