@@ -10,7 +10,7 @@ from gapstack.comparison import read_entries
 from gapstack.comparison.entries import learning_curves
 from gapstack.data import Corpus
 from gapstack.data.gap_files import read_submission, write_submission
-from gapstack.errors import DataError
+from gapstack.errors import GapstackError
 from gapstack.members.baselines import Prior
 from gapstack.runs import predictors
 from gapstack.runs.folder import RunFolder
@@ -72,13 +72,13 @@ def test_probabilities_are_those_of_the_file_in_the_order_of_the_rows(files, sam
     [
         (["nowhere.csv"], "not a file, run or saved member"),
         (["nowhere:prior"], "not a file, run or saved member"),
-        (["one-sample:nobody"], "no member 'nobody'"),
+        (["one-sample:nobody"], "nobody"),
         (["one-sample", "one-sample:prior"], "given twice"),
         (["{files}/good.csv"], "gold="),
     ],
 )
 def test_sources_that_cannot_be_compared_are_named(files, sources, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(GapstackError, match=message):
         read_entries([each.format(files=files) for each in sources])
 
 
