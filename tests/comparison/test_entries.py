@@ -10,7 +10,7 @@ from gapstack.comparison import read_entries
 from gapstack.comparison.entries import learning_curves
 from gapstack.data import Corpus
 from gapstack.data.gap_files import read_submission, write_submission
-from gapstack.errors import GapstackError
+from gapstack.errors import DataError, GapstackError
 from gapstack.members.baselines import Prior
 from gapstack.runs import predictors
 from gapstack.runs.folder import RunFolder
