@@ -8,7 +8,7 @@ process's own time.
 ``--names`` measures the parser's detector of names instead. A detected name is right if a gold mention of a person has
 its head; clusters are persons by their pronouns and titles.
 
-    python benchmarks/any_text.py [--model models/gapstack-small] [--data ../shared/data]
+    python benchmarks/any_text.py [--model models/gapstack-small]
     python benchmarks/any_text.py --names
 """
 
@@ -17,7 +17,6 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from gapstack.anytext.people import names
 from gapstack.anytext.pronoun_resolver import AnyTextResolver, Text
@@ -76,9 +75,9 @@ class GoldDocument:
         return {key for key, cluster in self.source.clusters.items() if cluster.names}
 
 
-def documents(data: Path | None) -> list[GoldDocument]:
+def documents() -> list[GoldDocument]:
     """All documents of GICoref."""
-    path = file_of("gicoref-map", "coref.combo.conll", data)
+    path = file_of("gicoref-map", "coref.combo.conll")
     return [GoldDocument(one) for one in parse(read_text(path), path, 2, 0)]
 
 
@@ -131,10 +130,9 @@ def main() -> None:
     parser.add_argument(
         "--model", help="saved member or stack, or a run (default: the model of running text)"
     )
-    parser.add_argument("--data", type=Path)
     parser.add_argument("--names", action="store_true", help="measure the detector of names")
     args = parser.parse_args()
-    found = documents(args.data)
+    found = documents()
     if args.names:
         print(measure_names(found))
         return

@@ -56,29 +56,26 @@ def main(argv: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--recipe", default="small", help="a recipe's name or file")
-    parser.add_argument("--data", type=Path, help="folder with the GAP files (default: the usual search)")
     parser.add_argument("--output", type=Path, default=ROOT / "models" / SHIPPED)
     parser.add_argument("--check", action="store_true", help="compare with what is there instead of writing")
     args = parser.parse_args(argv)
     recipe = Recipe.load(args.recipe)
     if args.check:
         with tempfile.TemporaryDirectory() as folder:
-            build(recipe, rows_of(recipe, args.data), Path(folder) / SHIPPED)
+            build(recipe, rows_of(recipe), Path(folder) / SHIPPED)
             compare(Path(folder) / SHIPPED, args.output)
         print(f"{args.output} is what comes out, byte for byte")
     else:
-        build(recipe, rows_of(recipe, args.data), args.output)
+        build(recipe, rows_of(recipe), args.output)
         size = sum(path.stat().st_size for path in args.output.rglob("*") if path.is_file()) / 1e6
         print(f"wrote {args.output}, {size:.1f} MB; with the parser at most {MEGABYTES} MB are shipped")
 
 
-def rows_of(recipe: Recipe, data: Path | None) -> Corpus:
+def rows_of(recipe: Recipe) -> Corpus:
     """All rows of GAP with the recipe's labels; DataError where only the embedded sample is at hand."""
-    gap = gapstack.load_gap(data, label_set=recipe.labels)
+    gap = gapstack.load_gap(label_set=recipe.labels)
     if gap.is_sample:
-        raise DataError(
-            "only the embedded sample is at hand", expected="GAP", remedy="Name its folder with --data"
-        )
+        raise DataError("GAP was not found", expected="GAP", remedy="Name its folder with GAP_DATA")
     return reduce(add, (gap.splits[split] for split in SPLITS))
 
 

@@ -3,7 +3,7 @@
 Public domain. A name is listed if at least 5,000 people born in 1880 to 2018 had it and 95% of them were recorded with
 one sex; the most frequent come first.
 
-    python scripts/first_names.py --data ../shared/data
+    python scripts/first_names.py
 """
 
 import argparse
@@ -22,10 +22,9 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, help="data folder (default: the usual search)")
     parser.add_argument("--output", type=Path, default=FILE)
     args = parser.parse_args(argv)
-    genders = first_names(args.data, BEARERS).genders
+    genders = first_names(BEARERS).genders
     lines = [
         f"{gender}\t{' '.join(name for name, its in genders.items() if its is gender)}\n"
         for gender in (Gender.FEMININE, Gender.MASCULINE)

@@ -51,20 +51,20 @@ class WordPairs(NamedTuple):
     counts: Floats32
 
 
-def texts(data: Path | None = None) -> list[str]:
+def texts() -> list[str]:
     """Available texts of GAP development and validation, stage 2, LitBank and the treebank.
 
     GAP test is excluded, because members that use the vectors are scored on it. DataNotFoundError without any text.
     """
     found: list[str] = []
     for split in ("development", "validation"):
-        if find(f"gap-{split}", data):
-            found += gap_split(split, data=data).texts
-    if find("stage2", data):
-        found += stage2(data).texts
-    if find("corpora", data):
-        found += [" ".join(document.tokens) for document in read_corpus("litbank", data)]
-    folder = find("treebank", data)
+        if find(f"gap-{split}"):
+            found += gap_split(split).texts
+    if find("stage2"):
+        found += stage2().texts
+    if find("corpora"):
+        found += [" ".join(document.tokens) for document in read_corpus("litbank")]
+    folder = find("treebank")
     for path in sorted(folder.glob("*.conllu*")) if folder else ():
         with open_bytes(path) as stream:
             lines = [line for line in stream if line.startswith(_SENTENCE)]

@@ -37,7 +37,7 @@ def gap_folder() -> Path:
 @pytest.fixture(scope="session")
 def gap_splits(gap_folder) -> dict[str, Corpus]:
     """Development, validation and test of the real GAP with official labels."""
-    return {split: sources.gap_split(split, gap_folder) for split in sources.SPLITS}
+    return {split: sources.gap_split(split) for split in sources.SPLITS}
 
 
 @pytest.fixture(scope="session")

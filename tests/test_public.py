@@ -29,7 +29,7 @@ HEAVY = ("torch", "spacy", "sklearn", "pandas", "transformers", "numpy", "scipy"
 @pytest.fixture
 def no_gap(monkeypatch):
     """GAP is nowhere, so that the embedded sample takes its place."""
-    monkeypatch.setattr(sources, "find", lambda name, data=None: None)
+    monkeypatch.setattr(sources, "find", lambda name: None)
 
 
 def python(code: str) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,11 +52,11 @@ def split(documents: Sequence[ConllDocument], seed: int) -> dict[str, list[Conll
     return {part: [documents[i] for i in sorted(places)] for part, places in cuts.items()}
 
 
-def read(data: Path | None, seed: int, first: int | None) -> dict[str, dict[str, list[ConllDocument]]]:
+def read(seed: int, first: int | None) -> dict[str, dict[str, list[ConllDocument]]]:
     """Read the corpora, at most ``first`` documents of each; returns documents by part and corpus."""
     found: dict[str, dict[str, list[ConllDocument]]] = defaultdict(dict)
     for name in CORPORA:
-        documents = list(read_corpus(name, data))[:first]
+        documents = list(read_corpus(name))[:first]
         for part, chosen in split(documents, seed).items():
             found[part][name] = chosen
     return found
@@ -91,20 +90,20 @@ def parts(document: ConllDocument, tokenizer: Any, most: int) -> Iterator[Text]:
     yield text_of(document, range(begin, len(document.tokens)))
 
 
-def partly(name: str, data: Path | None) -> list[Text]:
+def partly(name: str) -> list[Text]:
     """Texts from rows: the pronoun, the name it refers to and the other name, with all occurrences of both names.
 
     ``stage2`` takes the teacher's rows of which a name has at least :data:`CONFIDENT`; other names are corpora of
     :mod:`gapstack.data.extra`. Rows in which one name is a part of the other are left out.
     """
     if name == STAGE2:
-        soft = load_teacher(name, data)
+        soft = load_teacher(name)
         answers = np.where(
             soft.probabilities.max(axis=1) >= CONFIDENT, soft.probabilities.argmax(axis=1), Label.NEITHER
         )
         rows = zip(soft.corpus, answers, strict=True)
     else:
-        corpus = load(name, data).corpus
+        corpus = load(name).corpus
         rows = zip(corpus, corpus.labels, strict=True)
     tokenize = spacy.blank("en").tokenizer
     return [

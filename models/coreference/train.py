@@ -16,7 +16,7 @@ and measured once at the end, whole and cut as in training: MUC, B-cubed and CEA
 own scorer, compared with a baseline that links noun phrases with the same head. No GAP row is seen. A killed run
 continues when started again.
 
-    python -m spacy project run train models/coreference --vars.data ../shared/data
+    python -m spacy project run train models/coreference
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, help="data folder (default: the usual search)")
     parser.add_argument("--output", type=Path, default=Path("models/resolver"), help="folder for the model")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--encoder-lr", type=float, default=1e-4)
@@ -71,7 +70,7 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
     torch.set_num_threads(args.threads)
     learner, tokenizer = make_model(args.seed)
-    documents = read(args.data, args.seed, args.documents)
+    documents = read(args.seed, args.documents)
     cut = {
         part: {
             name: [text for one in found for text in parts(one, tokenizer, PIECES - 2)]
@@ -83,7 +82,7 @@ def main(argv: list[str] | None = None) -> None:
         name: [text_of(one, range(len(one.tokens))) for one in found]
         for name, found in documents["held out"].items()
     }
-    rows = [text for name in args.partly for text in partly(name, args.data)]
+    rows = [text for name in args.partly for text in partly(name)]
     data = CorefData([*chain(*cut["train"].values()), *rows], tokenizer)
     watched = CorefData([*chain(*cut["development"].values())], tokenizer)
     print(

@@ -292,10 +292,10 @@ def chapters(readings: Sequence[Reading], library: Library) -> list[Chapter]:
     return result
 
 
-def row_lessons(library: Library, data: Path | None) -> Iterator[Lesson]:
+def row_lessons(library: Library) -> Iterator[Lesson]:
     """KnowRef's sentences and the teacher's rows of stage 2, cut to the part that has the two names and the pronoun."""
-    known = load_extra("knowref-train", data).corpus
-    soft = load_teacher("stage2", data)
+    known = load_extra("knowref-train").corpus
+    soft = load_teacher("stage2")
     rows = [
         *zip(known, np.eye(3)[known.labels], strict=True),
         *zip(soft.corpus, soft.probabilities, strict=True),
@@ -345,9 +345,7 @@ def _row_lesson(row: Example, probabilities: np.ndarray, library: Library) -> Le
     )
 
 
-def train_scorers(
-    readings: Sequence[Reading], data: Path | None, work: Path, epochs: int, seed: int
-) -> PairScorer:
+def train_scorers(readings: Sequence[Reading], work: Path, epochs: int, seed: int) -> PairScorer:
     """Compare the mentions of each half of the folds by a scorer of the other half, and return that of all.
 
     Scorers are kept in the folder ``work``, and read if they are there.
@@ -366,7 +364,7 @@ def train_scorers(
         own = dict(zip(map(id, readings), chapters(readings, library), strict=True))
         top = layers_of(load_encoder().folder / "model.safetensors", range(FROZEN, FROZEN + TUNED))
         if not (work / "rows" / FILE).is_file():
-            rows = list(row_lessons(library, data))
+            rows = list(row_lessons(library))
             train(PairNetwork(top), library, [], rows, (1e-4, 1e-3), 1, seed).scorer().save(work / "rows")
         start = PairNetwork(PairScorer.load(work / "rows", encoder).weights)
         for part in missing:

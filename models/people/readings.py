@@ -178,12 +178,12 @@ class Reading:
         return self.gold.get(next(longer, Span(-1, -1)))
 
 
-def read_documents(data: Path | None) -> list[Reading]:
+def read_documents() -> list[Reading]:
     """Read and parse both corpora."""
     readings = []
     for corpus in CORPORA:
         others = 0
-        for document in read_corpus(corpus, data):
+        for document in read_corpus(corpus):
             text, places = document.text_of(range(len(document.tokens)))
             gold = {mention.characters(places): mention.cluster for mention in document.mentions}
             persons = {mention.cluster for mention in document.mentions if mention.kind == "person"}
@@ -207,15 +207,15 @@ def parsed(readings: list[Reading]) -> list[Reading]:
     return readings
 
 
-def read_rows(data: Path | None) -> list[Reading]:
+def read_rows() -> list[Reading]:
     """Read and parse GAP's development and validation rows."""
-    parts = [read_gap(require(name, data)) for name in ("gap-development", "gap-validation")]
+    parts = [read_gap(require(name)) for name in ("gap-development", "gap-validation")]
     return _of_rows("gap", [row for part in parts for row in part])
 
 
-def read_sentences(data: Path | None) -> list[Reading]:
+def read_sentences() -> list[Reading]:
     """Read and parse sentences of which only the meaning tells who is who: DPR's and a third of Winogrande's."""
-    dpr, winogrande = (load_extra(name, data).corpus for name in ("dpr-train", "winogrande"))
+    dpr, winogrande = (load_extra(name).corpus for name in ("dpr-train", "winogrande"))
     return _of_rows("sentences", [*dpr, *list(winogrande)[::3]])
 
 
@@ -245,22 +245,22 @@ def count_people(reading: Reading) -> dict[str, tuple[int, int]]:
     return {lemma: (found[lemma], number) for lemma, number in total.items()}
 
 
-def american_names(data: Path | None) -> pd.DataFrame:
+def american_names() -> pd.DataFrame:
     """Numbers of women and men with each first name in the United States, at least 10 together."""
-    with open_bytes(file_of("names", "ssa_first_names_by_gender.csv", data)) as stream:
+    with open_bytes(file_of("names", "ssa_first_names_by_gender.csv")) as stream:
         table = pd.read_csv(stream, usecols=[0, 1, 2], keep_default_na=False)
     table.columns = pd.Index(["name", "women", "men"])
     table["name"] = table["name"].str.lower()
     return table[table["women"] + table["men"] >= 10].set_index("name")
 
 
-def first_names(data: Path | None) -> dict[str, float]:
+def first_names() -> dict[str, float]:
     """Signed log-odds of the gender of first names."""
-    bearers = american_names(data)
+    bearers = american_names()
     odds = np.log((bearers["women"] + 1) / (bearers["men"] + 1)).round(1).to_dict()
     # people of Wikipedia, all over the world: both names of a row of GAP have the pronoun's gender
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for row in (*read_gap(require("gap-development", data)), *stage2(data)):
+    for row in (*read_gap(require("gap-development")), *stage2()):
         for words in {
             row.a_text.split()[0]: row.a_text.split(),
             row.b_text.split()[0]: row.b_text.split(),
@@ -283,10 +283,10 @@ def world_names() -> pd.DataFrame:
     return pd.read_csv(WORDS / "names.tsv", sep="\t", names=columns, index_col="name", keep_default_na=False)
 
 
-def surnames(data: Path | None, names: Mapping[str, float]) -> dict[str, float]:
+def surnames(names: Mapping[str, float]) -> dict[str, float]:
     """Share of each word's uses in full names of GAP development's texts, or in lists, in which it comes last."""
     first, last = Counter[str](), Counter[str]()
-    for text in set(read_gap(require("gap-development", data)).texts):
+    for text in set(read_gap(require("gap-development")).texts):
         for match in _FULL_NAME.finditer(text):
             if match[1].lower() in names:  # not "San Diego"
                 first[match[1].lower()] += 1
@@ -317,12 +317,12 @@ def endings(names: Mapping[str, float]) -> dict[str, float]:
     return {ending: round(float(np.clip(odds, -1.5, 1.5)), 1) for ending, odds in result.items()}
 
 
-def find_mentions(readings: Sequence[Reading], data: Path | None) -> Lexicon:
+def find_mentions(readings: Sequence[Reading]) -> Lexicon:
     """Find the mentions of all documents, each without its own nouns in the lexicon, which is returned whole."""
-    names = first_names(data)
-    last_words = surnames(data, names)
+    names = first_names()
+    last_words = surnames(names)
     counts = [count_people(reading) for reading in readings]
-    total, genders = dictionary_nouns(data)
+    total, genders = dictionary_nouns()
     for lemma, (found, number) in (pair for one in counts for pair in one.items()):
         before = total.get(lemma, (0, 0))
         total[lemma] = before[0] + found, before[1] + number
@@ -333,7 +333,7 @@ def find_mentions(readings: Sequence[Reading], data: Path | None) -> Lexicon:
         for token in doc
         if token.text.islower()
     )
-    bearers, world = american_names(data).sum(axis=1), world_names()
+    bearers, world = american_names().sum(axis=1), world_names()
     listed = world.index[(world["men"] + world["women"] > 0) & (world["is_word"] == 0)]
     common = {*bearers.index[bearers >= _COMMON], *listed}
     common = frozenset(name for name in common if words[name] < 2)
@@ -348,7 +348,7 @@ def find_mentions(readings: Sequence[Reading], data: Path | None) -> Lexicon:
     return lexicon
 
 
-def dictionary_nouns(data: Path | None) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
+def dictionary_nouns() -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
     """Counts for nouns of a dictionary and of a list of occupations, as if seen a few times; signed genders."""
     counts, genders = {}, {}
     for line in (WORDS / "nouns.tsv").read_text(encoding="utf-8").splitlines():
@@ -356,5 +356,5 @@ def dictionary_nouns(data: Path | None) -> tuple[dict[str, tuple[int, int]], dic
         counts[lemma] = round(_SEEN * float(share)), _SEEN
         if int(gender) and float(share) > 0.8:
             genders[lemma] = int(gender)
-    with open_bytes(file_of("wordlists", "professions.json", data)) as stream:
+    with open_bytes(file_of("wordlists", "professions.json")) as stream:
         return counts | {name: (8, 8) for name, *_ in json.load(stream) if "_" not in name}, genders

@@ -10,7 +10,7 @@
    them: of all he and she pronouns that have a gold cluster, how often the name or noun that is shown is of that
    cluster; nobody is right if the gold cluster has neither.
 
-    python models/people/train.py [--data ../shared/data] [--only 2] [--output models/gapstack-text]
+    python models/people/train.py [--only 2] [--output models/gapstack-text]
 """
 
 from __future__ import annotations
@@ -226,7 +226,6 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, help="data folder (default: the usual search)")
     parser.add_argument(
         "--work", type=Path, default=Path(__file__).parent / "work", help="keeps scorers of pairs"
     )
@@ -236,13 +235,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--only", type=int, default=FOLDS // 2, help="measure only so many pairs of folds")
     parser.add_argument("--output", type=Path, help="train on all documents and write this folder")
     args = parser.parse_args(argv)
-    readings, rows, sentences = read_documents(args.data), read_rows(args.data), read_sentences(args.data)
+    readings, rows, sentences = read_documents(), read_rows(), read_sentences()
     training = [reading for reading in readings if reading.fold != TEST]
-    lexicon = find_mentions(training, args.data)
+    lexicon = find_mentions(training)
     for reading in (*rows, *sentences, *(reading for reading in readings if reading.fold == TEST)):
         reading.find_mentions(lexicon)
     every = [*training, *rows]
-    scorer = pairs.train_scorers(every, args.data, args.work, args.epochs, args.seed)
+    scorer = pairs.train_scorers(every, args.work, args.epochs, args.seed)
     pairs.describe(sentences, scorer)
     every += sentences
     answers, scores = [], (ConllScores(), ConllScores())

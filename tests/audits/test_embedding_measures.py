@@ -71,7 +71,7 @@ def test_no_p_value_is_0_and_targets_that_are_alike_have_no_effect():
 
 def test_word2vec_has_the_effects_that_caliskan_et_al_found(gap_folder):
     """Their table 1, to its two decimals."""
-    lists = read_lists(gap_folder)
+    lists = read_lists()
     space = read_vectors(gap_folder / "vectors/w2v_gnews_weat348.txt", keep=lists.every_word)
     expected = {"1": 1.54, "2": 1.63, "6": 1.89, "7": 0.97, "8": 1.24, "9": 1.30}
     for number, effect in expected.items():

@@ -12,7 +12,7 @@ from tests.audits import policies
 
 @pytest.fixture(scope="module")
 def found(gap_folder):
-    whole = SUITES["gap"].load(gap_folder)
+    whole = SUITES["gap"].load()
     few = {name: values[:500] for name, values in whole.facts.items()}
     items = replace(whole, corpus=whole.corpus[:500], facts=few)
     rng = np.random.default_rng(0)

@@ -43,7 +43,7 @@ def made(covered, systems):
 
 @pytest.fixture(scope="module")
 def winogender(gap_folder):
-    return SUITES["winogender"].load(gap_folder)
+    return SUITES["winogender"].load()
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def found(gap_folder, winogender):
     more = {"marked": ("fair",), "remark": "unfair has no file of answers"}
     covered = (
         audited(winogender, SUITES["winogender"], systems),
-        audited(wsc.load(gap_folder), wsc, {"fair": policies.oracle}, **more),
+        audited(wsc.load(), wsc, {"fair": policies.oracle}, **more),
     )
     return made(covered, systems)
 
@@ -124,7 +124,7 @@ def test_a_difference_is_significant_by_its_test_or_else_its_interval(value, eve
 @pytest.mark.parametrize("name", list(SUITES))
 def test_every_suite_has_a_headline_in_which_an_oracle_is_perfect(gap_folder, name):
     suite = SUITES[name]
-    items = suite.load(gap_folder, cap=64 if suite.cap else None)
+    items = suite.load(cap=64 if suite.cap else None)
     if name == "gap":
         few = {fact: values[:200] for fact, values in items.facts.items()}
         items = replace(items, corpus=items.corpus[:200], facts=few)
@@ -205,7 +205,7 @@ def test_on_paper_nothing_is_cut(found, browser, on_paper, tmp_path):
 
 
 def test_the_command_writes_the_page_for_files_of_answers(gap_folder, tmp_path):
-    items = SUITES["wsc273"].load(gap_folder)
+    items = SUITES["wsc273"].load()
     write_submission(tmp_path / "mine" / "wsc273.csv", items.corpus.ids, policies.oracle(items))
     asked = [str(tmp_path / "mine"), "--suite", "wsc273", "--html", str(tmp_path / "audit.html")]
     result = CliRunner().invoke(app, ["audit", *asked, "--data", str(gap_folder)])

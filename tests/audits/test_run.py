@@ -70,7 +70,7 @@ def test_contaminated_systems_are_refused_or_marked(gap_folder, sample_train, me
 
 
 def test_absent_data_are_named_with_the_reason(tmp_path, monkeypatch, member):
-    monkeypatch.setattr("gapstack.data.sources._places", lambda data: [("--data", tmp_path)])
+    monkeypatch.setattr("gapstack.data.sources._places", lambda: [("given", tmp_path)])
     found = audit(Target({"m": member}, "members"), tmp_path)
     own = [covered.suite.name for covered in found.covered]
     assert own == ["surnames", "two_genders"]
@@ -81,9 +81,9 @@ def test_absent_data_are_named_with_the_reason(tmp_path, monkeypatch, member):
 
 def test_rows_written_answered_by_file_and_read_back(gap_folder, tmp_path, monkeypatch, member):
     monkeypatch.setattr("gapstack.audits.run.SUITES", {name: SUITES[name] for name in ("winogender", "gap")})
-    paths = {path.stem: path for path in write_rows(tmp_path / "rows", gap_folder)}
+    paths = {path.stem: path for path in write_rows(tmp_path / "rows")}
     assert list(paths) == ["winogender", "gap"]
-    corpus = SUITES["winogender"].load(gap_folder).corpus
+    corpus = SUITES["winogender"].load().corpus
     header, first = paths["winogender"].read_text(encoding="utf-8").splitlines()[:2]
     assert header.split("\t")[:2] == ["ID", "Text"]
     assert first.split("\t")[0] == corpus.ids[0]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gapstack.audits import SUITES
+from gapstack.data.sources import data_in
 from tests.audits import policies
 
 VOCABULARY = {
@@ -16,16 +17,17 @@ VOCABULARY = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(autouse=True)
+def _small_vocabulary(tmp_path):
     """A data folder whose vocabulary gives 2 * (2 * 2 + 2 * 1) sentences."""
     (tmp_path / "wordlists").mkdir()
     (tmp_path / "wordlists/sowinobias_vocab.json").write_text(json.dumps(VOCABULARY))
-    return tmp_path
+    with data_in(tmp_path):
+        yield
 
 
-def test_every_sentence_of_the_vocabulary_is_built_once(folder):
-    items = SUITES["sowinobias"].load(folder)
+def test_every_sentence_of_the_vocabulary_is_built_once():
+    items = SUITES["sowinobias"].load()
     texts = set(items.corpus.texts)
     assert len(texts) == len(items.corpus) == 2 * (2 * 2 + 2)
     assert "The judge liked the nurse because they were lovely." in texts
@@ -38,8 +40,8 @@ def test_every_sentence_of_the_vocabulary_is_built_once(folder):
         assert example.text.index(example.b_text) == example.b.start
 
 
-def test_known_policies(folder):
-    items = SUITES["sowinobias"].load(folder)
+def test_known_policies():
+    items = SUITES["sowinobias"].load()
     feminine = (items.facts["side"] == "pro").astype(int)  # B is the occupation of women in pro alone
     # silent three ways, but for the right one where it must choose
     silent = np.tile([0.1, 0.2, 0.7], (len(items.corpus), 1))

@@ -14,7 +14,7 @@ NAMES = ("gicoref", "map", "knowref", "dpr", "wsc273", "winogrande")
 
 @pytest.fixture(scope="module")
 def loaded(gap_folder):
-    return {name: SUITES[name].load(gap_folder) for name in NAMES}
+    return {name: SUITES[name].load() for name in NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,7 +11,7 @@ from tests.audits import policies
 
 @pytest.fixture(scope="module")
 def items(gap_folder):
-    return SUITES["winobias"].load(gap_folder)
+    return SUITES["winobias"].load()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from tests.audits import policies
 
 @pytest.fixture(scope="module")
 def items(gap_folder):
-    return SUITES["winogender"].load(gap_folder)
+    return SUITES["winogender"].load()
 
 
 @pytest.fixture(scope="module")

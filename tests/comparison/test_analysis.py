@@ -93,7 +93,7 @@ def test_no_entries_and_other_rows_are_refused(made, sample_train, sample_test):
 
 def test_every_available_label_set_is_found(gap_splits, gap_folder, sample_test):
     assert [found.label_set for found in label_sets(sample_test)] == ["official"]
-    found = label_sets(gap_splits["validation"], "liu", gap_folder)
+    found = label_sets(gap_splits["validation"], "liu")
     assert [each.label_set for each in found] == ["liu", "official", "kaggle", "attree", "majority"]
     assert len({each.fingerprint for each in found}) == 1
 

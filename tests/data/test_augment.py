@@ -250,6 +250,6 @@ def test_no_row_is_made_where_nobody_is_known_to_be_another_person(text, label):
 
 
 def test_a_fifth_of_the_rows_of_development_have_another_person(gap_splits, gap_folder):
-    corpus, names = gap_splits["development"], first_names(gap_folder)
+    corpus, names = gap_splits["development"], first_names()
     made = [row for row in corpus if other_person(row, names)]
     assert 0.15 < len(made) / len(corpus) < 0.25

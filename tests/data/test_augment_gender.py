@@ -13,7 +13,7 @@ from gapstack.data.gender import (
     gender_of_name,
     swap_gender,
 )
-from gapstack.errors import DataError, DataNotFoundError
+from gapstack.errors import DataError
 
 
 def changed_text(text, change=swap_gender, **options):
@@ -91,7 +91,7 @@ def test_first_names_of_the_mentions_get_their_partners(text, a, swapped):
 
 
 def test_real_names_are_paired_and_keep_spans_on_development(gap_splits, gap_folder):
-    names = first_names(gap_folder)
+    names = first_names()
     assert (names.genders["Mary"], names.genders["James"]) == (Gender.FEMININE, Gender.MASCULINE)
     assert "Taylor" not in names.genders  # borne by both
     assert all(names.genders[one] != names.genders[other] for one, other in names.partners.items())
@@ -103,16 +103,15 @@ def test_real_names_are_paired_and_keep_spans_on_development(gap_splits, gap_fol
     assert sum(old.a_text != new.a_text for old, new in zip(corpus, changed, strict=True)) > 15
 
 
-def test_bad_name_lists_are_refused_with_their_place(tmp_path):
-    with pytest.raises(DataNotFoundError, match="data folder"):
-        first_names(tmp_path / "nowhere")
+def test_bad_name_lists_are_refused_with_their_place(tmp_path, monkeypatch):
+    monkeypatch.setenv("GAP_DATA", str(tmp_path))
     (tmp_path / "names").mkdir()
     file = tmp_path / "names" / "ssa_first_names_by_gender.csv.xz"
     file.write_bytes(
         lzma.compress(b"name,count_F,count_M,pct_F,first_year,last_year\nAda,many,0,1.0,1880,2018\n")
     )
     with pytest.raises(DataError, match="line 2"):
-        first_names(tmp_path)
+        first_names()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from gapstack.data import Corpus, Example, Gender, Label, Span, sources
 from gapstack.data.contamination import shared_passages
 from gapstack.data.extra import load
 from gapstack.data.extra.sentences import case_of_blank
+from gapstack.data.sources import data_in
 from gapstack.errors import DataError, DataNotFoundError
 
 COUNTS = {
@@ -33,7 +34,7 @@ COUNTS = {
 
 @pytest.fixture(scope="module")
 def loaded(gap_folder):
-    return cache(lambda name: load(name, gap_folder))
+    return cache(load)
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -69,7 +70,7 @@ def test_known_rows(loaded, name):
 
 
 def test_neutral_pronouns_come_when_asked_for(gap_folder):
-    found = load("winogender", gap_folder, neutral=True)
+    found = load("winogender", neutral=True)
     assert Counter(example.gender for example in found.corpus) == dict.fromkeys(Gender, 240)
     assert found.skipped == {}
 
@@ -84,7 +85,7 @@ def test_attrees_rows_are_in_gap_test_and_fold_with_its_pages(loaded, gap_splits
 def test_nothing_else_shares_passages_with_gap_or_stage_2(loaded, gap_splits, gap_folder):
     names = ("knowref", "knowref-train", "map", "dpr", "winogender", "winobias", "wsc273")
     ours = Corpus([row for name in names for row in loaded(name).corpus])
-    rows = [row for other in (*gap_splits.values(), sources.stage2(gap_folder)) for row in other]
+    rows = [row for other in (*gap_splits.values(), sources.stage2()) for row in other]
     assert not shared_passages(ours, Corpus(rows)).any()
 
 
@@ -128,8 +129,8 @@ def test_blanks_are_filled_where_the_case_is_sure(before, after, marked, case):
 )
 def test_missing_files_are_named(tmp_path, name, problem):
     (tmp_path / name).mkdir()
-    with pytest.raises(DataNotFoundError, match=problem):
-        load(name, tmp_path)
+    with data_in(tmp_path), pytest.raises(DataNotFoundError, match=problem):
+        load(name)
 
 
 def knowref(*names):
@@ -169,7 +170,8 @@ def written(folder, name, old="", new=""):
     path = folder / relative
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.replace(old, new, 1).encode() if old else text.encode())
-    return load("dpr-train" if name == "dpr" else name, folder)
+    with data_in(folder):
+        return load("dpr-train" if name == "dpr" else name)
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -208,6 +210,7 @@ def test_a_pair_of_lines_is_one_schema(tmp_path):
     (tmp_path / "names" / "ssa_first_names_by_gender.csv.xz").write_bytes(lzma.compress(rows.encode()))
     (tmp_path / "winogrande").mkdir()
     (tmp_path / "winogrande" / "train.tsv").write_text(WINOGRANDE, newline="\n")
-    (example,) = load("winogrande", tmp_path).corpus
+    with data_in(tmp_path):
+        (example,) = load("winogrande").corpus
     assert example.text == "Ada met Eve since she called."
     assert (example.a_text, example.b_text, example.label) == ("Ada", "Eve", Label.B)

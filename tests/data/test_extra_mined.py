@@ -91,7 +91,8 @@ def test_broken_documents_are_refused_with_their_place(text, problem):
         list(parse(text, PATH, 3, 1))
 
 
-def test_a_damaged_archive_is_refused(tmp_path):
+def test_a_damaged_archive_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("GAP_DATA", str(tmp_path))
     path = tmp_path / "corpora" / "gum_open_genres_coref_conll.tar.xz"
     path.parent.mkdir()
     with tarfile.open(path, "w:xz") as made:
@@ -99,10 +100,10 @@ def test_a_damaged_archive_is_refused(tmp_path):
         about = tarfile.TarInfo("./coref/gum/books.conll")
         about.size = len(blob)
         made.addfile(about, io.BytesIO(blob))
-    assert [one.tokens for one in read_corpus("gum", tmp_path)] == [["Al"]]
+    assert [one.tokens for one in read_corpus("gum")] == [["Al"]]
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(DataError):
-        list(read_corpus("gum", tmp_path))
+        list(read_corpus("gum"))
 
 
 STORY = [
@@ -150,7 +151,7 @@ def test_windows_end_where_the_words_do():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["litbank", "gum"])
 def test_real_documents_give_rows_like_gaps(gap_folder, gap_splits, name):
-    corpus = load(name, gap_folder).corpus
+    corpus = load(name).corpus
     assert len(corpus) >= 350
     np.testing.assert_allclose(np.bincount(corpus.labels) / len(corpus), GAP_PRIOR, atol=0.003)
     assert min(Counter(example.gender for example in corpus).values()) > 50

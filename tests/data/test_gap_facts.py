@@ -11,8 +11,8 @@ from gapstack.files import sha256
 
 
 @pytest.fixture(scope="module")
-def stage2(gap_folder):
-    return sources.stage2(gap_folder)
+def stage2():
+    return sources.stage2()
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,6 @@ def test_majority_is_the_one_that_was_counted_by_hand(gap, gap_folder):
     with (gap_folder / "gap" / "corrections_merged.tsv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
     merged = {row["ID"]: Label[row["majority_new"]] for row in rows if int(row["votes_for_majority"]) >= 2}
-    found = relabel(gap, "majority", gap_folder)
+    found = relabel(gap, "majority")
     changed = {new.id: new.label for new, old in zip(found, gap, strict=True) if new.label != old.label}
     assert changed == merged

@@ -83,33 +83,36 @@ def test_places_are_searched_in_their_order(tmp_path, monkeypatch):
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "pyproject.toml").touch()
     monkeypatch.setattr(sources, "_PROJECT", tmp_path / "away" / "project")
-    given, named = tmp_path / "given", tmp_path / "named"
     places = [
-        ("given", given),
-        ("GAP_DATA", named / "gap"),
+        ("given", tmp_path / "given"),
         ("../shared/data", tmp_path / "shared" / "data" / "gap"),
         ("cache", cache_root() / "data" / "gap"),
     ]
     for _, folder in places:
         fill(folder)
-    monkeypatch.setenv("GAP_DATA", str(named))
-    for origin, folder in places:
-        data = given if origin == "given" else None
-        assert sources.search("gap-test", data) == sources.DataLocation(folder / "gap-test.tsv", origin)
-        assert sources.find("gap-test", data) == folder / "gap-test.tsv"
-        for name in FILES:
-            (folder / name).unlink()
-        monkeypatch.delenv("GAP_DATA") if origin == "GAP_DATA" else None
+    with sources.data_in(tmp_path / "given"):
+        for origin, folder in places:
+            assert sources.search("gap-test") == sources.DataLocation(folder / "gap-test.tsv", origin)
+            assert sources.find("gap-test") == folder / "gap-test.tsv"
+            for name in FILES:
+                (folder / name).unlink()
     assert sources.find("gap-test") is None
+
+
+def test_an_argument_data_is_searched_by_whatever_is_called(tmp_path):
+    @sources.searches_data
+    def found(data=None):
+        return sources.find("gap-test")
+
+    folder = fill(tmp_path / "mine")
+    assert found(folder) == found(data=str(folder)) == folder / "gap-test.tsv"
+    assert found() is None
 
 
 def test_what_is_nowhere_is_refused(tmp_path, monkeypatch):
     with pytest.raises(DataNotFoundError, match=r"shared/data.*cache.*kaggle\.com"):
         sources.stage2()
-    with pytest.raises(DataNotFoundError, match=r"none \(given\)"):
-        sources.find("gap-test", tmp_path / "none")
-    monkeypatch.setenv("GAP_DATA", str(tmp_path / "none"))
-    with pytest.raises(DataNotFoundError, match=r"none \(GAP_DATA\)"):
+    with sources.data_in(tmp_path / "none"), pytest.raises(DataNotFoundError, match="data folder"):
         sources.find("gap-test")
 
 
@@ -155,7 +158,7 @@ def test_label_sets_are_applied_to_every_split(tmp_path):
     with pytest.raises(DataNotFoundError, match=r"corrections_liu\.tsv.*boliu61"):
         sources.relabel(gap.test, "majority")
     with pytest.raises(UnknownNameError, match="no label set"):
-        sources.gap_split("test", folder, label_set="mine")
+        sources.relabel(gap.test, "mine")
 
 
 def test_the_sample_replaces_gap_with_a_warning(capsys, sample_train):
@@ -216,7 +219,8 @@ def test_fetch_refuses_what_has_no_public_file_and_stays_offline_when_told():
 def test_status_lists_every_data_set_and_downloads_nothing(tmp_path):
     folder = fill(tmp_path / "mine", ["gap-test.tsv", "gap-validation.tsv"])
     (folder / "gap-validation.tsv").write_text(HEADER)
-    lines = {line.dataset.name: line for line in sources.status(folder)}
+    with sources.data_in(folder):
+        lines = {line.dataset.name: line for line in sources.status()}
     assert list(lines) == list(DATASETS)
     assert lines["gap-test"].location.origin == "given"
     assert (lines["gap-test"].rows, lines["gap-test"].intact) == (2, True)
@@ -247,15 +251,16 @@ def test_a_folder_is_fetched_whole_or_not_at_all(home, tmp_path, monkeypatch):
     assert (folder / "b.txt").read_bytes() == b"two\n"
 
 
-def test_published_figures_are_read_and_what_is_wrong_is_named(tmp_path):
+def test_published_figures_are_read_and_what_is_wrong_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("GAP_DATA", str(tmp_path))
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "dawkins2021.json").write_text('{"table1": {"GloVe": [72.3]}}')
     (tmp_path / "papers" / "webster2019.json").write_text("[]")
-    assert sources.paper("dawkins2021", tmp_path) == {"table1": {"GloVe": [72.3]}}
+    assert sources.paper("dawkins2021") == {"table1": {"GloVe": [72.3]}}
     with pytest.raises(DataNotFoundError, match=r"no webster2018\.json"):
-        sources.paper("webster2018", tmp_path)
+        sources.paper("webster2018")
     with pytest.raises(DataError, match=r"webster2019\.json"):
-        sources.paper("webster2019", tmp_path)
+        sources.paper("webster2019")
 
 
 def test_it_is_what_the_shared_folder_has(gap_folder):

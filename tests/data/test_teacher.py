@@ -18,8 +18,8 @@ def stage2(monkeypatch, tmp_path):
         (tmp_path / "data").mkdir(exist_ok=True)
         write_gap(tmp_path / "data" / "stage2.tsv", Corpus(rows))
 
-    monkeypatch.setattr(sources, "find", lambda name, data=None: None)
-    monkeypatch.setattr(sources, "require", lambda name, data=None: tmp_path / "data" / "stage2.tsv")
+    monkeypatch.setattr(sources, "find", lambda name: None)
+    monkeypatch.setattr(sources, "require", lambda name: tmp_path / "data" / "stage2.tsv")
     return put
 
 
@@ -91,7 +91,8 @@ def test_the_published_files_teach_what_is_not_in_gap_test(gap_folder, tmp_path)
     (tmp_path / "gap_stage2").mkdir()
     write_gap(tmp_path / "gap_stage2" / "test_stage_2.tsv", sources.stage2()[:1500])
     files = sorted(sources.require("stage2-submissions").glob("*.csv*"))[:2]
-    taught = teacher.load_teacher([str(file) for file in files], tmp_path)
+    with sources.data_in(tmp_path):
+        taught = teacher.load_teacher([str(file) for file in files])
     assert len(taught.corpus) > 1300  # the rest was scored, or shares passages with GAP
     assert not set(taught.corpus.texts) & set(sources.gap_split("test").texts)
     np.testing.assert_allclose(taught.probabilities.sum(axis=1), 1)

@@ -18,10 +18,10 @@ QUICK = {"epochs": 1, "head_lr": 1e-2, "precision": "float32"}
 def stage2_rows(sample_test, monkeypatch, tmp_path) -> Corpus:
     """Rows that stand for stage 2, and a folder of two submissions for them."""
     rows = sample_test[:20].unlabelled()
-    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: rows)
-    monkeypatch.setattr(teacher.sources, "find", lambda name, data=None: None)
+    monkeypatch.setattr(teacher.sources, "stage2", lambda: rows)
+    monkeypatch.setattr(teacher.sources, "find", lambda name: None)
     write_gap(tmp_path / "stage2.tsv", rows)
-    monkeypatch.setattr(teacher.sources, "require", lambda name, data=None: tmp_path / "stage2.tsv")
+    monkeypatch.setattr(teacher.sources, "require", lambda name: tmp_path / "stage2.tsv")
     sure = np.tile([0.8, 0.1, 0.1], (20, 1))
     write_submission(tmp_path / "teachers" / "one.csv", rows.ids, sure)
     write_submission(tmp_path / "teachers" / "two.csv", rows.ids[::-1], sure[:, [1, 0, 2]])

@@ -45,7 +45,7 @@ def test_every_data_set_behind_an_extra_corpus_counts(extra, dataset, tmp_path, 
     for name in ("names", dataset):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_text("before")
-    monkeypatch.setattr(sources, "require", lambda name, data=None: tmp_path / name)
+    monkeypatch.setattr(sources, "require", lambda name: tmp_path / name)
     member = create("probert", extra=[extra])
     for name in ("names", dataset):
         before = inputs_of(member)

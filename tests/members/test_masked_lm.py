@@ -64,7 +64,7 @@ def test_labels_do_not_reach_the_language_model(again, tiny_encoder_folder):
 def test_stage_2_is_learned_from_once_and_recorded(again, tiny_encoder_folder, monkeypatch):
     trained = []
     monkeypatch.setattr(loop, "train", lambda *a, f=loop.train, **k: trained.append(1) or f(*a, **k))
-    monkeypatch.setattr(sources, "stage2", lambda data=None: again.unlabelled())
+    monkeypatch.setattr(sources, "stage2", again.unlabelled)
     settings = {"encoder": str(tiny_encoder_folder), **QUICK}
     members = [
         create("masked_lm", **{**settings, "texts": "stage2"}).fit(part) for part in (again[:12], again[12:])

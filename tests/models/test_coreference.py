@@ -45,7 +45,7 @@ def test_a_teacher_s_rows_are_learned_where_it_is_sure_of_a_name(monkeypatch):
     )
     answers = np.array([[0.9, 0.05, 0.05], [0.1, 0.85, 0.05], [0.5, 0.4, 0.1], [0.05, 0.05, 0.9]])
     monkeypatch.setattr(documents, "load_teacher", lambda *_: SoftLabels(rows, answers))
-    assert [(text.name, len(text.clusters[0])) for text in documents.partly("stage2", None)] == [
+    assert [(text.name, len(text.clusters[0])) for text in documents.partly("stage2")] == [
         ("0", 2),
         ("1", 1),
     ]

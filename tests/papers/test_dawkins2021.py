@@ -25,8 +25,8 @@ def small(sample_train, sample_test, gap_folder, tmp_path_factory):
             "create",
             lambda name, seed: create(name, **{"seed": seed} if name == "random" else {}),
         )
-        arms = dawkins2021.train_arms(SMALL, sample_train, sample_test, gap_folder)
-        assert dawkins2021.train_arms(SMALL, sample_train, sample_test, gap_folder) == arms, "from the cache"
+        arms = dawkins2021.train_arms(SMALL, sample_train, sample_test)
+        assert dawkins2021.train_arms(SMALL, sample_train, sample_test) == arms, "from the cache"
     return arms
 
 

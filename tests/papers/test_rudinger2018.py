@@ -15,7 +15,7 @@ from tests.audits import policies
 @pytest.fixture(scope="module")
 def report(gap_folder, sample_train, sample_test, tmp_path_factory):
     """One of our cues, and files of two systems whose answers are known."""
-    items = SUITES["winogender"].load(gap_folder)
+    items = SUITES["winogender"].load()
     folder = tmp_path_factory.mktemp("answers")
     for name in ("oracle", "stereotype"):
         answers = getattr(policies, name)(items)
@@ -55,7 +55,7 @@ def test_figure_3_is_computed_from_the_statistics(report, tmp_path):
 
 
 def test_without_winogender_nothing_is_fitted(tmp_path, monkeypatch, sample_train, sample_test):
-    monkeypatch.setattr("gapstack.data.sources._places", lambda data: [("--data", tmp_path)])
+    monkeypatch.setattr("gapstack.data.sources._places", lambda: [("given", tmp_path)])
     gap = GapData({"train": sample_train, "test": sample_test}, "the sample", is_sample=True)
     with pytest.raises(DataNotFoundError, match="winogender"):
         rudinger2018.reproduce(gap, members=["nobody"])

@@ -26,7 +26,7 @@ def test_every_reported_system_is_a_member_with_a_team_and_in_the_recipe():
 
 
 def test_baselines_and_stage_2_are_read_from_the_papers(gap_folder):
-    lines = reported(gap_folder)
+    lines = reported()
     assert [(line["split"], line["f1_overall"]) for line in lines["url"]] == [
         ("GAP test, names not given", 70.6),
         ("GAP development", 72.9),
@@ -43,7 +43,7 @@ def test_no_member_is_dropped(report):
 
 
 def test_the_first_three_teams_have_the_scores_of_the_overviews_table_1(gap_folder):
-    table = webster2019.teams_table([], webster2019.paper("webster2019", gap_folder))
+    table = webster2019.teams_table([], webster2019.paper("webster2019"))
     rows = dict(row for section in table.sections for row in section.rows)
     shown = [(row["stage2"], row["f1_overall"], row["bias"]) for row in list(rows.values())[:4]]
     assert shown == [

@@ -21,27 +21,32 @@ def _no_large_encoders(monkeypatch, tmp_path):
     monkeypatch.setattr(estimate, "is_available", lambda name: Path(str(name)).name not in KNOWN)
 
 
+def planned(recipe):
+    with sources.data_in("sample"):
+        return plan_run(recipe)
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in TEAMS else pytest.mark.slow) for name in available()]
 )
 def test_every_recipe_is_planned_without_its_encoders(name):
     recipe = Recipe.load(name)
-    plan = plan_run(recipe, "sample")
-    planned = {member.label: member for member in plan.members}
+    plan = planned(recipe)
+    members = {member.label: member for member in plan.members}
     if name in TEAMS:
         assert (len(plan.members), plan.total.models) == TEAMS[name]
     for part in recipe.members:
-        if part.label not in planned:
+        if part.label not in members:
             assert any(line.startswith("left out") for line in plan.missing)  # a resolver that is not there
             continue
-        assert planned[part.label].seconds > 0
+        assert members[part.label].seconds > 0
         for encoder in {part.settings.get(key) for key in ("encoder", "second_encoder")} - {None}:
             assert Path(encoder).name not in KNOWN or any(encoder in line for line in plan.missing)
     assert "all members" in plan.table().text()
 
 
 def test_a_dry_run_adds_up_passes_updates_and_bytes():
-    attree, liu = (plan_run(Recipe.load(name), "sample") for name in ("attree2019", "liu2019"))
+    attree, liu = (planned(Recipe.load(name)) for name in ("attree2019", "liu2019"))
     train, test = attree.train[1], attree.test[1]
     size, grep = estimate.encoder_size("bert-large-uncased"), attree.members[0]
     texts = [*sources.sample()["train"], *sources.sample()["test"]]
@@ -75,7 +80,7 @@ def test_rules_cost_next_to_nothing_and_a_frozen_encoder_runs_once():
 
 
 def test_hours_follow_parameters_rows_and_the_gpu():
-    plan = plan_run(Recipe.load("modern"), "sample")
+    plan = planned(Recipe.load("modern"))
     plans = {member.label: member for member in plan.members}
     tuned, probert = plans["tuned_spans_deberta-v3-large"], plans["probert_deberta-v3-large"]
     assert tuned.parameters == 434_012_160
@@ -88,11 +93,11 @@ def test_hours_follow_parameters_rows_and_the_gpu():
 
 
 def test_a_local_language_model_costs_hours_and_one_behind_a_server_requests(tiny_encoder_folder):
-    def planned(model: str):
+    def member(model: str):
         part = Part("prompted", "prompted", {"model": model})
-        return plan_run(replace(Recipe.load("quickstart"), members=(part,)), "sample").members[0]
+        return planned(replace(Recipe.load("quickstart"), members=(part,))).members[0]
 
-    local, served = planned(str(tiny_encoder_folder)), planned("http://localhost:1/v1#name")
+    local, served = member(str(tiny_encoder_folder)), member("http://localhost:1/v1#name")
     assert local.operations > served.operations == 0
     assert 0 < local.tokens < served.tokens  # nothing is written by a model that scores the options
     assert local.requests == served.requests > 0

@@ -66,7 +66,7 @@ def taught(small, tmp_path, monkeypatch):
     write_submission(tmp_path / "teacher.csv", rows.ids, np.tile([0.8, 0.1, 0.1], (8, 1)))
     # no GAP to keep apart from
     found = sources.DataLocation(place, "test")
-    monkeypatch.setattr(sources, "search", lambda name, data=None: found if name == "stage2" else None)
+    monkeypatch.setattr(sources, "search", lambda name: found if name == "stage2" else None)
     encoder = build_tiny_encoder(tmp_path / "encoder")
     settings = {"encoder": str(encoder), "teacher": [str(tmp_path / "teacher.csv")]}
     return Part("probert", "member", settings | QUICK)

@@ -59,7 +59,7 @@ class TestStoredAnswers:
         assert found[HELD_OUT].fingerprint == finished.test.fingerprint
         assert found[OUT_OF_FOLD].fingerprint == finished.train.fingerprint
         monkeypatch.setattr(
-            "gapstack.runs.results.corpora", lambda recipe, data: (recipe, finished.train[:-1], finished.test)
+            "gapstack.runs.results.corpora", lambda recipe: (recipe, finished.train[:-1], finished.test)
         )
         with pytest.raises(MismatchError, match="other training rows"):
             run_corpora(finished.folder)

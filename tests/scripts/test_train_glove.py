@@ -55,8 +55,8 @@ def test_gn_glove_puts_gender_into_the_last_component_and_nowhere_else(gendered_
 
 
 def test_gap_test_is_not_read_but_for_the_one_text_that_is_in_stage_2_too(gap_folder):
-    found = set(glove.texts(gap_folder))
-    shared = found & set(gap_split("test", data=gap_folder).texts)
-    assert shared == set(stage2(gap_folder).texts) & shared
+    found = set(glove.texts())
+    shared = found & set(gap_split("test").texts)
+    assert shared == set(stage2().texts) & shared
     assert len(shared) == 1
-    assert set(gap_split("development", data=gap_folder).texts) <= found
+    assert set(gap_split("development").texts) <= found

@@ -210,8 +210,8 @@ def test_balanced_rows_have_the_papers_ratio_and_as_many_of_each_gender():
 
 
 def test_gold_documents_give_labelled_rows(gap_folder):
-    pages = [page for page in corpus_pages("gum", gap_folder) if page.id.startswith("gum-GUM_bio_")][:4]
-    found = mine(pages, first_names(gap_folder).genders, per_page=0)
+    pages = [page for page in corpus_pages("gum") if page.id.startswith("gum-GUM_bio_")][:4]
+    found = mine(pages, first_names().genders, per_page=0)
     assert found.pages == len(pages) == 4
     labels = Counter(row.label for row in found.rows)
     assert labels

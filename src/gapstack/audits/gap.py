@@ -5,7 +5,6 @@ part of a system's bias (Kocijan, Camburu and Lukasiewicz 2020). Weights that ba
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -36,9 +35,9 @@ class GapTest(Suite):
     dataset = "gap-test"
     contamination_ids = frozenset({"gap-test"})
 
-    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+    def load(self, *, cap: int | None = None) -> Items:
         """Read the test split; facts are each row's strata, by dimension."""
-        corpus = gap_split("test", data)
+        corpus = gap_split("test")
         return Items(corpus, f"{self.version()}, {corpus.label_set} labels", strata(corpus))
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:

@@ -99,7 +99,7 @@ class GenderAgreement(Suite):
         """The title, and where the sentences come from."""
         return f"{self.title}, gapstack's own sentences"
 
-    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+    def load(self, *, cap: int | None = None) -> Items:
         """Fill the templates in; facts are group, gender and the breakdowns."""
         examples, groups, genders, slices = zip(*self.rows(), strict=True)
         facts = {"group": np.array(groups), "gender": np.array([gender.value for gender in genders])}

@@ -22,6 +22,7 @@ from gapstack.data.augment import average as average_variants
 from gapstack.data.augment import variants
 from gapstack.data.contamination import is_presumed
 from gapstack.data.gap_files import write_gap
+from gapstack.data.sources import searches_data
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members.member import Predictor, each_once
 from gapstack.progress import progress
@@ -48,6 +49,7 @@ NO_SUITE = {
 """Known test sets that cannot be read as a choice between two names, and why."""
 
 
+@searches_data
 def audit(
     target: Target | Predictor | Mapping[str, Predictor] | str | Path,
     data: Path | None = None,
@@ -123,7 +125,7 @@ def audit(
                 not_covered[name] = "every system was trained on data that share rows with it"
             else:
                 try:
-                    items = suite.load(data, cap=None if all_rows else suite.cap)
+                    items = suite.load(cap=None if all_rows else suite.cap)
                 except DataNotFoundError as missing:
                     not_covered[name] = f"its data are missing: {missing}"
                 else:
@@ -160,12 +162,12 @@ def _audit_suite(
     return SuiteAudit(suite, items, found, answers, marked, "; ".join(remarks))
 
 
-def write_rows(folder: Path, data: Path | None = None, *, all_rows: bool = False) -> list[Path]:
+def write_rows(folder: Path, *, all_rows: bool = False) -> list[Path]:
     """Write the unlabelled rows of every suite with data as GAP TSV files, and return their paths."""
     paths: list[Path] = []
     for name, suite in SUITES.items():
         try:
-            items = suite.load(data, cap=None if all_rows else suite.cap)
+            items = suite.load(cap=None if all_rows else suite.cap)
         except DataNotFoundError:
             continue
         paths.append(Path(folder) / f"{name}.tsv")

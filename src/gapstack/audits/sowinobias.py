@@ -52,9 +52,9 @@ class SoWinoBias(Suite):
     cap = 4096
     figures = "dawkins2021"
 
-    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+    def load(self, *, cap: int | None = None) -> Items:
         """Build the sentences; facts are side (pro, anti), polarity, the pair's number, and the occupations."""
-        words = _vocabulary(file_of("wordlists", "sowinobias_vocab.json", data))
+        words = _vocabulary(file_of("wordlists", "sowinobias_vocab.json"))
         triples = [
             (polarity, *choice)
             for polarity in _VERBS

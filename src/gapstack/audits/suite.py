@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
@@ -113,7 +112,7 @@ class Suite(ABC):
     figures: str = ""
 
     @abstractmethod
-    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+    def load(self, *, cap: int | None = None) -> Items:
         """Read or build the rows; suites with a default ``cap`` sample at most ``cap`` of them.
 
         Raises DataNotFoundError if the data are missing, DataError if a file breaks its format.

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -54,9 +53,9 @@ class TwoNames(Suite):
     note: str = ""
     kind: Callable[[str], str] | None = None  # a row's kind by its id, for a breakdown
 
-    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+    def load(self, *, cap: int | None = None) -> Items:
         """Read the rows, including those with neutral pronouns."""
-        into = read_rows(self.name, self.read, data, neutral=True)
+        into = read_rows(self.name, self.read, neutral=True)
         corpus = into.corpus
         facts = {}
         if self.kind:
@@ -115,8 +114,8 @@ def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell
     }
 
 
-def _read_gicoref(data: Path | None, into: ExtraRows) -> None:
-    path = file_of("gicoref-map", "coref.combo.conll", data)
+def _read_gicoref(into: ExtraRows) -> None:
+    path = file_of("gicoref-map", "coref.combo.conll")
     mined.every_pronoun(conll.parse(read_text(path), path, 2, 0), into, prefix="gicoref")
 
 

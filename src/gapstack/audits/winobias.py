@@ -9,7 +9,6 @@ F1 is GAP's, over the decisions "is it A" and "is it B", not the paper's corefer
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +42,9 @@ class WinoBias(Suite):
     dataset = "winobias"
     contamination_ids = frozenset(RELEASES.values())
 
-    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+    def load(self, *, cap: int | None = None) -> Items:
         """Read both releases; facts are release, side (pro, anti), kind, part, and the number of the pair or -1."""
-        extras = [load(name, data) for name in RELEASES.values()]
+        extras = [load(name) for name in RELEASES.values()]
         corpus = Corpus([example for extra in extras for example in extra.corpus], name=self.name)
         skipped = sum((Counter(extra.skipped) for extra in extras), Counter[str]())
         # winobias-<release>-<side>-<kind>-<part>-<line>

@@ -9,7 +9,6 @@ The paper's systems link the pronoun to any mention; here they choose between tw
 
 from collections import defaultdict
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,13 +29,13 @@ _M, _F, _N = Gender.MASCULINE.value, Gender.FEMININE.value, Gender.NEUTRAL.value
 _SHORT = {_M: "masc.", _F: "fem.", _N: "neutral"}
 
 
-def occupation_statistics(data: Path | None = None) -> dict[str, tuple[float, float]]:
+def occupation_statistics() -> dict[str, tuple[float, float]]:
     """Percentage of women by occupation: among US workers (BLS 2015) and in text (Bergsma and Lin 2006)."""
 
     def parse(row: Row) -> tuple[str, tuple[float, float]]:
         return row["occupation"], (float(row["bls-pct-female"]), float(row["bergsma-pct-female"]))
 
-    path = file_of("winogender", "occupations-stats.tsv", data)
+    path = file_of("winogender", "occupations-stats.tsv")
     return dict(read_table(path, (_STATISTICS,), parse))
 
 
@@ -50,10 +49,10 @@ class Winogender(Suite):
     contamination_ids = frozenset({"winogender"})
     figures = "rudinger2018"
 
-    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+    def load(self, *, cap: int | None = None) -> Items:
         """Read the 720 sentences; facts are occupation, column of the occupation, two statistics, and the sentence."""
-        extra = load("winogender", data, neutral=True)
-        statistics = occupation_statistics(data)
+        extra = load("winogender", neutral=True)
+        statistics = occupation_statistics()
         # winogender-<occupation>.<participant>.<answer>.<gender>
         parts = [name.removeprefix("winogender-").split(".") for name in extra.corpus.ids]
         occupation, _, answer, _ = np.array(parts).T

@@ -54,7 +54,6 @@ def audit_command(
     from gapstack.audits.probe import probe_table
     from gapstack.audits.report import report
     from gapstack.data.gap_files import read_gap, write_submission
-    from gapstack.data.sources import data_folder
 
     started = time.perf_counter()
     for name in suites or ():
@@ -62,8 +61,7 @@ def audit_command(
     audited = target_of(target, tuple(SUITES), folds=folds)
     found = audit(
         audited,
-        data_folder(data),
-        suites or None,
+        suites=suites or None,
         allow_contaminated=allow_contaminated,
         average=average or (),
         all_rows=all_rows,
@@ -71,7 +69,7 @@ def audit_command(
     )
     shown = report(found, details=details)
     if probe or fresh:
-        rows = SUITES["gap"].load(data_folder(data)).corpus
+        rows = SUITES["gap"].load().corpus
         table = probe_table(audited.systems, rows, read_gap(fresh) if fresh else None)
         record = {**(shown.data or {}), "probe": table.json()}
         shown = replace(shown, tables=[*shown.tables, table], data=record)
@@ -100,9 +98,8 @@ def audit_rows_command(
 ) -> None:
     """Write the rows of every suite, for systems that predict to a file."""
     from gapstack.audits import write_rows
-    from gapstack.data.sources import data_folder
 
-    paths = [str(path) for path in write_rows(folder, data_folder(data), all_rows=all_rows)]
+    paths = [str(path) for path in write_rows(folder, all_rows=all_rows)]
     if as_json:
         common.print_json(paths)
     else:
@@ -125,11 +122,10 @@ def audit_embeddings_command(
 ) -> None:
     """Measure gender bias of word vectors, before and after each debiaser."""
     from gapstack.audits.embeddings import audit_embeddings, embeddings_report
-    from gapstack.data.sources import data_folder
     from gapstack.data.word_lists import read_lists
     from gapstack.encoding.static_vectors import read_vectors
 
-    lists = read_lists(data_folder(data))
+    lists = read_lists()
     space = read_vectors(vectors, limit=limit or None, keep=lists.every_word)
     found = audit_embeddings(space, lists, debias or (), seed=seed)
     common.print_report(embeddings_report(found, details=details), as_json)
@@ -149,11 +145,10 @@ def audit_sentences_command(
 ) -> None:
     """Test an encoder's sentences for associations of gender (SEAT), next to word vectors (WEAT)."""
     from gapstack.audits.associations import audit_sentences, sentences_report
-    from gapstack.data.sources import data_folder
     from gapstack.data.word_lists import read_lists
     from gapstack.encoding.static_vectors import read_vectors
 
-    lists = read_lists(data_folder(data))
+    lists = read_lists()
     sources = vectors or [f"encoder:{encoder}" if encoder else "encoder"]
     spaces = [read_vectors(source, keep=lists.every_word) for source in sources]
     report = sentences_report(audit_sentences(lists, encoder, spaces, layer=layer, seed=seed))

@@ -115,9 +115,14 @@ def choice_option(help: str, where: str, *names: str, default: Any = None) -> An
     return Option(default, *names, help=help, autocompletion=completion(where))
 
 
-def _data_folder(name: str) -> str:
-    if name != "sample" and not Path(name).expanduser().is_dir():
-        raise DataNotFoundError(f"the data folder {name} does not exist")
+def _search_first(context: Context, name: str | None) -> str | None:
+    """Search the folder first while the command runs."""
+    if name:
+        if name != "sample" and not Path(name).expanduser().is_dir():
+            raise DataNotFoundError(f"the data folder {name} does not exist")
+        from gapstack.data.sources import data_in
+
+        context.with_resource(data_in(name))
     return name
 
 
@@ -134,7 +139,7 @@ DataOption = Annotated[
     str | None,
     Option(
         metavar="FOLDER",
-        parser=_data_folder,
+        callback=_search_first,
         help="Folder with the GAP files, or 'sample' for the embedded sample. Default: search.",
     ),
 ]

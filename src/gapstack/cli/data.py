@@ -58,19 +58,18 @@ def mine_command(
     from gapstack.data.gap_files import write_gap
     from gapstack.data.gender import first_names
     from gapstack.data.page_files import corpus_pages, count_pages, read_pages
-    from gapstack.data.sources import data_folder
     from gapstack.text.mining import balanced, mine
 
     if bool(files) == bool(corpus):
         raise DataError("expected either files or --corpus")
-    paths, folder = files or [], data_folder(data)
+    paths = files or []
     common.refuse_same_file(paths, output)
     pages = chain(
         chain.from_iterable(read_pages(path) for path in paths),
-        chain.from_iterable(corpus_pages(name, folder) for name in corpus or ()),
+        chain.from_iterable(corpus_pages(name) for name in corpus or ()),
     )
     total = sum(map(count_pages, paths))
-    extracted = mine(pages, first_names(folder).genders, parser, per_page=per_page, words=words, total=total)
+    extracted = mine(pages, first_names().genders, parser, per_page=per_page, words=words, total=total)
     result = balanced(extracted, seed) if balance else extracted
     if not result.rows:
         raise DataError(
@@ -112,9 +111,9 @@ def status_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Show where each data set is found, whether it is intact, its licence and its home."""
-    from gapstack.data.sources import SPLITS, data_folder, status
+    from gapstack.data.sources import SPLITS, status
 
-    lines = status(data_folder(data))
+    lines = status()
     if as_json:
         records = [
             {

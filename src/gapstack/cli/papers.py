@@ -50,7 +50,7 @@ def reproduce_command(
     webster2019 (the shared task's overview) first runs or resumes the recipe `families`, with --ablations those of
     single findings; dawkins2021 trains the members of the recipe `sowinobias` with each of three seeds.
     """
-    from gapstack.data.sources import data_folder, load_gap
+    from gapstack.data.sources import load_gap
     from gapstack.papers import ablations as findings
     from gapstack.papers import dawkins2021, rudinger2018, webster2018, webster2019
     from gapstack.runs.folder import DEFAULT
@@ -60,24 +60,21 @@ def reproduce_command(
         raise typer.BadParameter("only with rudinger2018", param_hint="--run")
     if ablations and paper != "webster2019":
         raise typer.BadParameter("only with webster2019", param_hint="--ablations")
-    folder = data_folder(data)
     if ablations:
         plans = [load_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
-        finished = [execute(*corpora(plan, data), workers) for plan in plans]
-        report = findings.report(finished, encoder, folder)
+        finished = [execute(*corpora(plan), workers) for plan in plans]
+        report = findings.report(finished, encoder)
     elif paper == "webster2019":
         plan = load_recipe(webster2019.RECIPE, encoder, parser=parser)
-        report = webster2019.report(execute(*corpora(plan, data), workers), folder)
+        report = webster2019.report(execute(*corpora(plan), workers))
     elif paper == "rudinger2018":
         for name in runs or ():
             common.refuse_unknown_run(name)
-        report = rudinger2018.reproduce(
-            load_gap(data), (DEFAULT, *(runs or ())), folder=folder, parser=parser
-        )
+        report = rudinger2018.reproduce(load_gap(), (DEFAULT, *(runs or ())), parser=parser)
     elif paper == "dawkins2021":
-        report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder), data), folder)
+        report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder)))
     else:
-        report = webster2018.reproduce(load_gap(data), encoder, parser, red=red)
+        report = webster2018.reproduce(load_gap(), encoder, parser, red=red)
     common.print_report(report, as_json, output)
 
 

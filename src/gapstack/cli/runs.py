@@ -80,14 +80,14 @@ def run_command(
     if plan.note:
         common.log_note(plan.note)
     if dry_run:
-        _print_plan(plan, data, as_json)
+        _print_plan(plan, as_json)
         return
     from gapstack.cli.services import log_fold, log_results, tracking
     from gapstack.comparison.results import run_table, score_run  # brings torch: after the recipe is checked
     from gapstack.runs.recipe import corpora
 
     with common.quarantine_for(on_error) as quarantine:
-        plan, train_rows, test_rows = corpora(plan, data, quarantine)
+        plan, train_rows, test_rows = corpora(plan, quarantine)
     with tracking(log, plan) if log else nullcontext() as tracker:
         finished = execute(
             *(plan, train_rows, test_rows, workers),
@@ -153,7 +153,7 @@ def runs_command(data: common.DataOption = None, as_json: common.JsonOption = Fa
     from gapstack.comparison.results import standings, standings_table
     from gapstack.runs.folder import home
 
-    found = standings(data)
+    found = standings()
     common.print_table(standings_table(found), as_json)
     if not found:
         common.log_note(f"No runs in {home() / 'models'}; start one with: gap run")
@@ -179,7 +179,7 @@ def show_command(
     from gapstack.comparison.results import run_table, score_run
     from gapstack.runs.results import stored_run
 
-    found = stored_run(folder, data)
+    found = stored_run(folder)
     common.print_table(run_table(found, score_run(found), parameters=as_json), as_json)
     done, every = found.reused, len(found.recipe.members) * found.recipe.folds
     if done < every:
@@ -192,12 +192,12 @@ def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _print_plan(recipe: Recipe, data: str | None, as_json: bool) -> None:
+def _print_plan(recipe: Recipe, as_json: bool) -> None:
     """Print what a run would train, and what is missing for it."""
     from gapstack.progress import duration
     from gapstack.runs.estimate import plan_run
 
-    plan = plan_run(recipe, data)
+    plan = plan_run(recipe)
     if not plan.missing:
         recipe.refuse_contaminated()
     table, total = plan.table(), plan.total
@@ -284,7 +284,7 @@ def tune_command(
     plan = Recipe.load(recipe).revised(labels=labels)
     (part,) = plan.restricted([member]).members
     space = read_space(ranges, part) if ranges else derived_space(part, _listed(settings or ""))
-    plan, train, _ = corpora(plan, data)
+    plan, train, _ = corpora(plan)
     tuning = tune(plan, member, train, space, trials=trials)
     best, (first, *_) = tuning.best, tuning.trials
     common.log_note(f"trials: {tuning.journal}")

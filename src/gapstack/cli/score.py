@@ -26,15 +26,14 @@ GoldOption = Annotated[
 AgainstOption = Annotated[Path, common.input_option("The rows that it should predict.", default=...)]
 
 
-def _rows(predictions: Path, gold: Path | None, labels: str | None, data: str | None) -> Corpus:
+def _rows(predictions: Path, gold: Path | None, labels: str | None) -> Corpus:
     """Labelled rows of a file, or of the split of GAP that the ids of the predictions name."""
     from gapstack.data.gap_files import read_gap
-    from gapstack.data.sources import data_folder, relabel, rows_of
+    from gapstack.data.sources import relabel, rows_of
     from gapstack.evaluation.files import prediction_ids
 
-    folder = data_folder(data)
-    rows = read_gap(gold) if gold is not None else rows_of(prediction_ids(predictions), folder)
-    return relabel(rows, labels or "official", folder)
+    rows = read_gap(gold) if gold is not None else rows_of(prediction_ids(predictions))
+    return relabel(rows, labels or "official")
 
 
 @common.command(app, "gap score submissions/quickstart.csv", "gap score answers.csv --gold mine.tsv")
@@ -49,7 +48,7 @@ def score_command(
     from gapstack.display import gap_record, gap_report
     from gapstack.evaluation import degenerate_scores, score_file
 
-    corpus = _rows(file, gold, labels, data)
+    corpus = _rows(file, gold, labels)
     scores, notes = score_file(file, corpus)
     degenerate = degenerate_scores(corpus)
     if as_json:
@@ -126,7 +125,7 @@ def stack_command(
     from gapstack.data.gap_files import write_submission
     from gapstack.runs.cross_validation import KINDS, stack_files
 
-    rows = _rows(files[0], gold, labels, data)
+    rows = _rows(files[0], gold, labels)
     found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
     if not common.is_stream(output):
         common.print_table(stack_table(found), as_json)
@@ -171,18 +170,15 @@ def compare_command(
         common.refuse_unknown_run(source)
     from gapstack import comparison
     from gapstack.data.gap_files import read_gap
-    from gapstack.data.sources import data_folder
 
-    folder = data_folder(data)
     rows, entries = comparison.read_entries(
         what,
         read_gap(gold) if gold else None,
         out_of_fold=out_of_fold,
         trained_on=[read_gap(path) for path in trained_on or ()],
-        data=data,
     )
-    corpora = comparison.label_sets(rows, labels or "official", folder)
-    found = comparison.measure(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder)
+    corpora = comparison.label_sets(rows, labels or "official")
+    found = comparison.measure(corpora, entries, replicates=replicates, seed=seed, flips=flips)
     # printed first: an error in writing must not cost the results
     common.print_result(
         as_json, lambda: comparison.report(found, full=full).parts, lambda: comparison.record(found)
@@ -253,11 +249,11 @@ def resolve_command(
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
     from gapstack.comparison.results import score_clusters
     from gapstack.data.gap_files import read_gap
-    from gapstack.data.sources import data_folder, gap_split
+    from gapstack.data.sources import gap_split
     from gapstack.resolvers.live import ADAPTERS, resolve
 
     adapter = ADAPTERS[name]
-    rows = read_gap(input_path) if input_path else gap_split(split, data_folder(data))
+    rows = read_gap(input_path) if input_path else gap_split(split)
     found = resolve(adapter, model, rows, output, pages=pages)
     common.report_written(output)
     _print(found, rows, score_clusters(found.clusters, rows), as_json)

@@ -64,7 +64,7 @@ def push_command(
         if member:
             raise DataError(f"{what} is a member of a run", expected="the run, with all that it reads")
         fitted, root = FittedRun(folder).check(), folder.root  # checks that it is finished and sound
-        scores = score_run(stored_run(folder, data))
+        scores = score_run(stored_run(folder))
         card = _run_card(repository, fitted.recipe, folder.manifest()["versions"], scores)
     address = push(root, repository, card, private=private)
     common.print_line(json.dumps({"repository": repository, "address": address}) if as_json else address)

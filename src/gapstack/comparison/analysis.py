@@ -17,7 +17,7 @@ from gapstack.comparison.flips import Flips, counterfactual_flips
 from gapstack.comparison.strata import STRATA, difficulty_weights, strata
 from gapstack.data import Corpus, Label
 from gapstack.data.folds import make_folds
-from gapstack.data.sources import data_folder
+from gapstack.data.sources import searches_data
 from gapstack.display.render import Section, Table, metric_column
 from gapstack.errors import DataError, GapstackError, counted
 from gapstack.evaluation import (
@@ -196,6 +196,7 @@ class Comparison:
         return Table([metric_column(metric) for metric in METRICS], [Section("", rows)], title)
 
 
+@searches_data
 def compare(
     systems: Mapping[str, ArrayLike] | Sequence[str | Path],
     corpus: Corpus | None = None,
@@ -244,10 +245,9 @@ def compare(
             raise DataError("arrays of probabilities have no rows", expected="the labelled corpus too")
         rows, entries = corpus, entries_of(systems, corpus)
     else:
-        rows, entries = read_entries([str(source) for source in systems], corpus, data=data)
-    folder = data_folder(data)
-    corpora = label_sets(rows, labels, folder)
-    return measure(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder)
+        rows, entries = read_entries([str(source) for source in systems], corpus)
+    corpora = label_sets(rows, labels)
+    return measure(corpora, entries, replicates=replicates, seed=seed, flips=flips)
 
 
 def measure(
@@ -257,7 +257,6 @@ def measure(
     replicates: int = REPLICATES,
     seed: int = 2019,
     flips: int = 0,
-    data: Path | None = None,
 ) -> Comparison:
     """Measure everything about entries; ``corpora`` are the same rows by label set, the main one first."""
     rows = corpora[0]
@@ -304,7 +303,7 @@ def measure(
         notes.append(f"contributions were not measured: {problem}")
     if flips:
         try:
-            changed = counterfactual_flips(rows, entries, flips, data=data, **resampling)
+            changed = counterfactual_flips(rows, entries, flips, **resampling)
         except GapstackError as problem:
             notes.append(f"no counterfactuals: {problem}")
     missing = np.full(len(rows), np.nan)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from gapstack.data import Corpus
 from gapstack.data.contamination import is_presumed, known_test_sets, leaks
 from gapstack.data.labels import LABEL_SETS
-from gapstack.data.sources import data_folder, relabel, rows_of
+from gapstack.data.sources import relabel, rows_of
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError, counted
 from gapstack.evaluation import Predictions, read_predictions
 from gapstack.evaluation.files import prediction_ids
@@ -45,7 +45,6 @@ def read_entries(
     *,
     out_of_fold: bool = False,
     trained_on: Sequence[Corpus] = (),
-    data: str | None = None,
 ) -> tuple[Corpus, list[ComparedEntry]]:
     """Read the rows to compare on, and an entry for each of ``sources`` or its members.
 
@@ -61,14 +60,14 @@ def read_entries(
             raise DataError(
                 "saved members do not contain labels", remedy="Give labelled rows with corpus=ROWS"
             )
-        gold = rows_of(prediction_ids(files[0]), data_folder(data))
+        gold = rows_of(prediction_ids(files[0]))
     elif gold is None:
         from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_corpora
 
-        gold = run_corpora(next(iter(folders.values())), data)[OUT_OF_FOLD if out_of_fold else HELD_OUT]
+        gold = run_corpora(next(iter(folders.values())))[OUT_OF_FOLD if out_of_fold else HELD_OUT]
     leaked = [leak for other in trained_on for leak in leaks(gold, other)]
     warnings = tuple(f"{leak}, on which its makers trained" for leak in leaked)
-    leaks_of = {folder: _training_leaks(folder, gold, data) for folder in folders.values()}
+    leaks_of = {folder: _training_leaks(folder, gold) for folder in folders.values()}
     entries: list[ComparedEntry] = []
     for source, member in found:
         if isinstance(source, Path) and source.is_dir():
@@ -92,13 +91,13 @@ def entries_of(systems: Mapping[str, ArrayLike], rows: Corpus) -> list[ComparedE
     return _with_warnings(entries)
 
 
-def label_sets(rows: Corpus, main: str = "official", data: Path | None = None) -> list[Corpus]:
+def label_sets(rows: Corpus, main: str = "official") -> list[Corpus]:
     """``rows``, which have official labels, under every available label set, the main one first."""
-    found = [relabel(rows, main, data)]
+    found = [relabel(rows, main)]
     for name in LABEL_SETS:
         if name != main:
             try:
-                found.append(relabel(rows, name, data))
+                found.append(relabel(rows, name))
             except (DataNotFoundError, MismatchError):
                 continue  # no corrections on this machine, or rows that are not GAP's
     return found
@@ -137,12 +136,12 @@ def _saved_entry(folder: Path, gold: Corpus) -> ComparedEntry:
     return ComparedEntry(folder.name, answers, str(folder), predictor=predictor, warnings=tuple(warnings))
 
 
-def _training_leaks(folder: RunFolder, gold: Corpus, data: str | None) -> list[str]:
+def _training_leaks(folder: RunFolder, gold: Corpus) -> list[str]:
     """Rows that a run's training data share with ``gold``, in words."""
     from gapstack.runs.results import OUT_OF_FOLD, run_corpora
 
     try:
-        train = run_corpora(folder, data)[OUT_OF_FOLD]
+        train = run_corpora(folder)[OUT_OF_FOLD]
     except GapstackError as problem:
         return [f"its training rows could not be checked: {problem}"]
     return [f"{leak}, on which it was trained" for leak in leaks(gold, train)]

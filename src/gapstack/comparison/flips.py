@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +41,6 @@ def counterfactual_flips(
     entries: Sequence[ComparedEntry],
     count: int,
     *,
-    data: Path | None = None,
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Flips:
@@ -51,7 +49,7 @@ def counterfactual_flips(
     if not predictors:
         raise DataError("none of these is a member of a run that held these rows out")
     try:
-        names = first_names(data)
+        names = first_names()
     except DataNotFoundError:
         names = None
     kinds = {

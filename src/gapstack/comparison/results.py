@@ -117,7 +117,7 @@ class Standing:
     problem: str = ""  # why it has no scores
 
 
-def standings(data: str | None = None) -> list[Standing]:
+def standings() -> list[Standing]:
     """Score the predictor of every stored run; the best out of fold first."""
     from gapstack.runs.folder import RunFolder, home, run_names
     from gapstack.runs.recipe import Recipe
@@ -134,7 +134,7 @@ def standings(data: str | None = None) -> list[Standing]:
             standing = Standing(
                 name, recipe.best, folds=(len(done), recipe.folds * len(jobs)), seconds=sum(done)
             )
-            run = stored_run(folder, data, [recipe.best])
+            run = stored_run(folder, [recipe.best])
             if run.members or run.stack:
                 standing = replace(standing, parts=score_run(run))
         except GapstackError as error:

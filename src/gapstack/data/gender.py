@@ -37,9 +37,9 @@ def _both_ways(pairs: Iterable[Sequence[str]]) -> dict[str, str]:
     return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
 
 
-def first_names(data: Path | None = None, bearers: int = _MIN_BEARERS) -> FirstNames:
+def first_names(bearers: int = _MIN_BEARERS) -> FirstNames:
     """Read the US Social Security names of 1880 to 2018 with at least this many bearers."""
-    return _read_first_names(file_of("names", "ssa_first_names_by_gender.csv", data), bearers)
+    return _read_first_names(file_of("names", "ssa_first_names_by_gender.csv"), bearers)
 
 
 @lru_cache(maxsize=4)

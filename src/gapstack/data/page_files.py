@@ -101,9 +101,9 @@ def _json_documents(path: Path) -> Iterator[RawDocument]:
         yield RawDocument(name, record["text"], url)
 
 
-def corpus_pages(name: str, data: Path | None = None) -> Iterator[Page]:
+def corpus_pages(name: str) -> Iterator[Page]:
     """Read LitBank or GUM (:data:`gapstack.data.extra.conll.CORPORA`) as pages of one paragraph, with gold clusters."""
-    return (gold_page(document, name) for document in read_corpus(name, data))
+    return (gold_page(document, name) for document in read_corpus(name))
 
 
 def gold_page(document: ConllDocument, prefix: str) -> Page:

@@ -1,22 +1,23 @@
 """Data sets: which there are (``datasets.toml``), where they are found, how they are downloaded, and GAP itself.
 
-Searched in this order: a folder given (``--data``), the folder that ``GAP_DATA`` names, ``../shared/data`` relative to
-the current folder and to a source checkout, the cache, and the data that come with the package (``embedded.tar.xz``,
-which ``scripts/embed_data.py`` writes). GAP itself is downloaded if it is nowhere; if that fails, the embedded sample
-replaces it.
+Searched in this order: the folder that ``GAP_DATA``, ``--data`` or an argument ``data`` names, ``../shared/data``
+relative to the current folder and to a source checkout, the cache, and the data that come with the package
+(``embedded.tar.xz``, which ``scripts/embed_data.py`` writes). GAP itself is downloaded if it is nowhere; if that fails,
+or if ``sample`` is named, the embedded sample replaces it.
 """
 
 import hashlib
 import os
 import tarfile
 import tomllib
-from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import reduce
+from functools import reduce, wraps
+from inspect import signature
 from operator import add
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
 from gapstack.data.cells import Quarantine, read_json
 from gapstack.data.corpus import Corpus
@@ -35,9 +36,12 @@ HELD_OUT = (*SPLITS, STAGE2)
 _TABLES = (".tsv", ".tsv.gz", ".tsv.xz")
 SplitName = Annotated[str, OneOf(SPLITS, _TABLES)]
 HeldOutName = Annotated[str, OneOf(HELD_OUT, _TABLES)]  # splits of GAP, or files of rows like GAP's
-_SAMPLE = Path(__file__).parent / "sample"
+SAMPLE = "sample"
+_SAMPLE = Path(__file__).parent / SAMPLE
 _PROJECT = Path(__file__).parents[3]
 ARCHIVE = Path(__file__).parent / "embedded.tar.xz"
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class DownloadError(DataNotFoundError):
@@ -113,14 +117,41 @@ def require_dataset(name: str) -> Dataset:
     return DATASETS[name]
 
 
-def _places(data: Path | None) -> Iterator[tuple[str, Path]]:
+@contextmanager
+def data_in(folder: str | Path | None) -> Iterator[None]:
+    """Set ``GAP_DATA``, which other processes inherit, while the block runs; None keeps what it is."""
+    before = os.environ.get("GAP_DATA", "")
+    os.environ["GAP_DATA"] = str(folder or before)
+    try:
+        yield
+    finally:
+        os.environ["GAP_DATA"] = before
+
+
+def searches_data(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function to search the folder in its argument ``data`` first while it runs."""
+    parameters = signature(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        with data_in(parameters.bind(*args, **kwargs).arguments.get("data")):
+            return function(*args, **kwargs)
+
+    return call
+
+
+def _named() -> str:
+    """The folder that ``GAP_DATA`` names, "sample", or nothing."""
+    return os.environ.get("GAP_DATA", "")
+
+
+def _places() -> Iterator[tuple[str, Path]]:
     """Origins and folders in the order searched; a folder named by the user must exist."""
-    for origin, value in (("given", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
-        if value:
-            folder = Path(value).expanduser()
-            if not folder.is_dir():
-                raise DataNotFoundError(f"the data folder {folder} ({origin}) does not exist")
-            yield origin, folder
+    if _named() not in ("", SAMPLE):
+        folder = Path(_named()).expanduser()
+        if not folder.is_dir():
+            raise DataNotFoundError(f"the data folder {folder} (GAP_DATA or --data) does not exist")
+        yield "given", folder
     shared = [Path.cwd().parent / "shared" / "data"]
     if (_PROJECT / "pyproject.toml").is_file():  # a source checkout, not an installed package
         shared.append(_PROJECT.parent / "shared" / "data")
@@ -143,10 +174,10 @@ def embedded_folder() -> Path:
     return target
 
 
-def search(name: str, data: Path | None = None) -> DataLocation | None:
+def search(name: str) -> DataLocation | None:
     """Find a data set by its name without downloading it; IntegrityError for other than the published bytes."""
     dataset = require_dataset(name)
-    location = _first(dataset, data)
+    location = _first(dataset)
     if location and location.origin == "cache" and not dataset.is_intact(location.path):
         raise IntegrityError(
             f"{location.path}: the SHA-256 is not the published one. Delete it, or get it again with: gap data fetch "
@@ -155,54 +186,49 @@ def search(name: str, data: Path | None = None) -> DataLocation | None:
     return location
 
 
-def _first(dataset: Dataset, data: Path | None) -> DataLocation | None:
+def _first(dataset: Dataset) -> DataLocation | None:
     """The first place that has a data set, whether intact or not."""
-    paths = ((dataset.within(folder), origin) for origin, folder in _places(data))
+    paths = ((dataset.within(folder), origin) for origin, folder in _places())
     return next((DataLocation(path, origin) for path, origin in paths if path), None)
 
 
-def find(name: str, data: Path | None = None) -> Path | None:
+def find(name: str) -> Path | None:
     """Path of a data set, or None if it is at none of the places; raises as :func:`search` does."""
-    location = search(name, data)
+    location = search(name)
     return location.path if location else None
 
 
-def require(name: str, data: Path | None = None) -> Path:
+def require(name: str) -> Path:
     """Path of a data set; DataNotFoundError with the places searched and its upstream home if there is none."""
-    return _located(name, data).path
+    return _located(name).path
 
 
-def _located(name: str, data: Path | None) -> DataLocation:
-    location = search(name, data)
+def _located(name: str) -> DataLocation:
+    location = search(name)
     if location is None:
         dataset = DATASETS[name]
-        places = "; ".join(f"{origin}: {folder}" for origin, folder in _places(data))
+        places = "; ".join(f"{origin}: {folder}" for origin, folder in _places())
         how = f"Get it with: gap data fetch {name}" if dataset.files else f"It comes from {dataset.upstream}"
         raise DataNotFoundError(
             f"{name} ({dataset.path}) is at none of the places searched ({places}). {how}, or name its folder "
-            "with data=FOLDER or GAP_DATA"
+            "with data=FOLDER"
         )
     return location
 
 
-def file_of(dataset: str, file: str, data: Path | None) -> Path:
+def file_of(dataset: str, file: str) -> Path:
     """Path of a file in a data set's folder, plain or packed; DataNotFoundError if either is missing."""
-    folder = require(dataset, data)
+    folder = require(dataset)
     if path := _packed(folder / file):
         return path
     raise DataNotFoundError(f"{folder} has no {file}, which is a part of {dataset} (see `gap data status`)")
 
 
-def data_folder(data: str | None) -> Path | None:
-    """Folder to search first; None if ``data`` names none, or the embedded sample."""
-    return Path(data) if data and data != "sample" else None
-
-
-def status(data: Path | None = None) -> list[Status]:
+def status() -> list[Status]:
     """Location, rows and integrity of every data set."""
     lines: list[Status] = []
     for dataset in DATASETS.values():
-        location = _first(dataset, data)
+        location = _first(dataset)
         rows = intact = None
         if location is not None and dataset.rows is not None:
             rows = read_bytes(location.path).count(b"\n") - 1  # the header
@@ -232,7 +258,7 @@ def fetch(names: Iterable[str] | None = None, *, again: bool = False) -> list[Pa
         elif not dataset.files:
             raise DataNotFoundError(
                 f"{dataset.name} cannot be fetched; it comes from {dataset.upstream}. Put it at {dataset.path} in "
-                "a folder and name that with data=FOLDER or GAP_DATA"
+                "a folder and name that with data=FOLDER"
             )
         elif again or not dataset.is_intact(path):
             _download(dataset, path)
@@ -285,6 +311,7 @@ class GapData:
         return self.splits["test"]
 
 
+@searches_data
 def load_gap(
     data: Path | str | None = None, *, label_set: str = "official", quarantine: Quarantine | None = None
 ) -> GapData:
@@ -293,7 +320,7 @@ def load_gap(
     Parameters
     ----------
     data : str or Path, optional
-        Folder with GAP, or ``sample`` for the embedded sample; by default ``GAP_DATA`` and the cache are searched.
+        Folder to search first, by default that of ``GAP_DATA``; or ``sample`` for the embedded sample.
     label_set : str
         Labels to use (:data:`~gapstack.data.labels.LABEL_SETS`).
     quarantine : Quarantine, optional
@@ -302,16 +329,15 @@ def load_gap(
     Raises DataNotFoundError if a named folder lacks a split, or a label set's corrections are missing; IntegrityError
     if a cached or downloaded file is not the published one; MismatchError for labels that the sample does not have.
     """
-    if data == "sample":
+    if _named() == SAMPLE:
         return _load_sample("the sample was chosen")
-    data = Path(data) if data else None
-    origin, folder = next(_places(data))
+    origin, folder = next(_places())
     lacks = [f"gap-{split}.tsv" for split in SPLITS if DATASETS[f"gap-{split}"].within(folder) is None]
-    if lacks and origin in {"given", "GAP_DATA"}:
+    if lacks and origin == "given":
         raise DataNotFoundError(
-            f"{folder} ({origin}) lacks {', '.join(lacks)}; expected the three GAP splits, in it or in its folder gap"
+            f"{folder} lacks {', '.join(lacks)}; expected the three GAP splits, in it or in its folder gap"
         )
-    if not all(find(f"gap-{split}", data) for split in SPLITS):
+    if not all(find(f"gap-{split}") for split in SPLITS):
         try:
             fetch(f"gap-{split}" for split in SPLITS)
         except DownloadError as problem:
@@ -320,8 +346,8 @@ def load_gap(
                     f"GAP is not available, and the sample has no {label_set} labels. Use official"
                 ) from problem
             return _load_sample(f"GAP was not found ({problem})")
-    splits = {split: gap_split(split, data, label_set=label_set, quarantine=quarantine) for split in SPLITS}
-    found = {split: _located(f"gap-{split}", data) for split in SPLITS}
+    splits = {split: gap_split(split, label_set=label_set, quarantine=quarantine) for split in SPLITS}
+    found = {split: _located(f"gap-{split}") for split in SPLITS}
     changed = [split for split, one in found.items() if not DATASETS[f"gap-{split}"].is_intact(one.path)]
     source = f"GAP from {found['test'].path.parent} ({found['test'].origin})"
     print_note(f"Data: {source}, {label_set} labels")
@@ -346,7 +372,6 @@ def _load_sample(reason: str) -> GapData:
 
 def gap_split(
     split: str,
-    data: Path | None = None,
     *,
     label_set: str = "official",
     quarantine: Quarantine | None = None,
@@ -354,10 +379,10 @@ def gap_split(
     """Load one GAP split from where the search finds it; raises as :func:`require` and :func:`read_gap`."""
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
-    return relabel(read_gap(require(f"gap-{split}", data), quarantine=quarantine), label_set, data)
+    return relabel(read_gap(require(f"gap-{split}"), quarantine=quarantine), label_set)
 
 
-def rows_of(ids: Iterable[str], data: Path | None = None) -> Corpus:
+def rows_of(ids: Iterable[str]) -> Corpus:
     """Load the GAP splits that ``ids`` such as ``test-12`` belong to; DataError if some are not ids of GAP."""
     splits = dict.fromkeys(name.rpartition("-")[0] for name in ids)
     if not splits or not splits.keys() <= set(SPLITS):
@@ -366,22 +391,20 @@ def rows_of(ids: Iterable[str], data: Path | None = None) -> Corpus:
             expected=f"ids such as {SPLITS[-1]}-1",
             remedy="Name the labelled rows with gold=ROWS",
         )
-    return reduce(add, (gap_split(split, data) for split in SPLITS if split in splits))
+    return reduce(add, (gap_split(split) for split in SPLITS if split in splits))
 
 
-def relabel(corpus: Corpus, label_set: str, data: Path | None = None) -> Corpus:
+def relabel(corpus: Corpus, label_set: str) -> Corpus:
     """Apply :func:`~gapstack.data.labels.with_labels` with the corrections that the search finds."""
     if label_set not in LABEL_SETS:
         raise unknown("label set", label_set, LABEL_SETS)
-    return with_labels(
-        corpus, label_set, [require(f"corrections-{one}", data) for one in lists_of(label_set)]
-    )
+    return with_labels(corpus, label_set, [require(f"corrections-{one}") for one in lists_of(label_set)])
 
 
-@by_content(lambda data=None: contents([require("stage2", data)]), most=1)
-def stage2(data: Path | None = None) -> Corpus:
+@by_content(lambda: contents([require("stage2")]), most=1)
+def stage2() -> Corpus:
     """Load the 12,359 unlabelled rows of Kaggle's second stage; DataNotFoundError if they are missing."""
-    return read_gap(require("stage2", data))
+    return read_gap(require("stage2"))
 
 
 def sample() -> dict[str, Corpus]:
@@ -389,8 +412,8 @@ def sample() -> dict[str, Corpus]:
     return {split: read_gap(_SAMPLE / f"gap-sample-{split}.tsv") for split in ("train", "test")}
 
 
-def paper(name: str, data: Path | None = None) -> dict[str, Any]:
+def paper(name: str) -> dict[str, Any]:
     """Figures of a paper such as ``webster2018``, as its file in the data set ``papers`` has them."""
-    path = file_of("papers", f"{name}.json", data)
+    path = file_of("papers", f"{name}.json")
     figures: dict[str, Any] = read_json(path.read_bytes(), path, kind=dict[str, Any])
     return figures

@@ -34,18 +34,16 @@ class SoftLabels(NamedTuple):
     probabilities: Floats
 
 
-@by_content(lambda teacher, data=None: contents(teacher_files(teacher, data)), most=2)
-def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> SoftLabels:
+@by_content(lambda teacher: contents(teacher_files(teacher)), most=2)
+def load_teacher(teacher: str | Sequence[str]) -> SoftLabels:
     """Read soft labels: the rows that are in all files about them, and the mean of their probabilities.
 
     ``teacher`` is ``"stage2"`` for the seven files of the data search, files, or folders of files; a folder's are about
     the rows of its :data:`ROWS` if it has one, all others about stage 2.
     """
-    submissions = _submissions(teacher, data)
+    submissions = _submissions(teacher)
     groups = [(read_gap(rows), files) for rows, files in submissions.items()]
-    others = [
-        sources.gap_split(split, data) for split in sources.SPLITS if sources.find(f"gap-{split}", data)
-    ]
+    others = [sources.gap_split(split) for split in sources.SPLITS if sources.find(f"gap-{split}")]
     for path, (rows, files) in zip(submissions, groups, strict=True):
         if path.name != ROWS:  # what stage 2 scored
             predicted = {identifier for file in files for identifier in _read_by_id(file)}
@@ -67,10 +65,10 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Soft
     )
 
 
-def teacher_files(teacher: str | Sequence[str], data: Path | None = None) -> list[Path]:
+def teacher_files(teacher: str | Sequence[str]) -> list[Path]:
     """All files that :func:`load_teacher` reads: submissions, the rows, and the available splits of GAP."""
-    groups = _submissions(teacher, data).items()
-    splits = (sources.find(f"gap-{split}", data) for split in sources.SPLITS)
+    groups = _submissions(teacher).items()
+    splits = (sources.find(f"gap-{split}") for split in sources.SPLITS)
     return [*(file for rows, files in groups for file in (*files, rows)), *filter(None, splits)]
 
 
@@ -81,12 +79,12 @@ def _read_by_id(file: Path) -> dict[str, Floats]:
     return dict(zip(submission.ids, probabilities, strict=True))
 
 
-def _submissions(teacher: str | Sequence[str], data: Path | None) -> dict[Path, list[Path]]:
+def _submissions(teacher: str | Sequence[str]) -> dict[Path, list[Path]]:
     """Submissions by the file of the rows that they are about."""
     groups: dict[Path, list[Path]] = {}
     for name in [teacher] if isinstance(teacher, str) else teacher:
-        path = sources.require("stage2-submissions", data) if name == STAGE2 else Path(name)
-        rows = path / ROWS if (path / ROWS).is_file() else sources.require(STAGE2, data)
+        path = sources.require("stage2-submissions") if name == STAGE2 else Path(name)
+        rows = path / ROWS if (path / ROWS).is_file() else sources.require(STAGE2)
         files = sorted(path.glob("*.csv*")) if path.is_dir() else [path]
         if not files:
             raise DataError("no submission here", place=Place(path), expected="files ID,A,B,NEITHER (.csv)")

@@ -52,15 +52,15 @@ class Lists:
         return self.gendered | {*rows, *sets, *self.professions} | self.gender_specific
 
 
-def read_lists(data: Path | None = None) -> Lists:
+def read_lists() -> Lists:
     """Read the lists of the data set ``wordlists``; DataError if a file breaks its format."""
 
     def load(name: str, kind: Any) -> Any:
-        path = file_of("wordlists", name, data)
+        path = file_of("wordlists", name)
         return read_json(read_text(path).encode(), path, kind=kind)
 
     def words(name: str) -> tuple[str, ...]:
-        return tuple(read_text(file_of("wordlists", name, data)).split())
+        return tuple(read_text(file_of("wordlists", name)).split())
 
     specific = frozenset(load("gender_specific_full.json", list[str]))
     sets = dict[str, tuple[str, ...]]
@@ -74,7 +74,7 @@ def read_lists(data: Path | None = None) -> Lists:
             for word, by_definition, _ in load("professions.json", list[tuple[str, float, float]])
             if not by_definition and word not in specific
         ),
-        sembias=read_sembias(file_of("wordlists", "SemBias.txt", data)),
+        sembias=read_sembias(file_of("wordlists", "SemBias.txt")),
         weat=load("WEAT_wefe.json", sets),
         sowinobias=load("sowinobias_vocab.json", sets),
         masculine=words("gn_glove_male_word_file.txt"),
@@ -82,9 +82,9 @@ def read_lists(data: Path | None = None) -> Lists:
     )
 
 
-def lists_key(data: Path | None = None) -> str:
+def lists_key() -> str:
     """Digest of the lists' files; DataNotFoundError if they are missing."""
-    return tree_digest(require("wordlists", data))
+    return tree_digest(require("wordlists"))
 
 
 def read_sembias(path: Path) -> tuple[Pairs, ...]:

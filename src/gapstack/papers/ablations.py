@@ -91,11 +91,11 @@ class Ablation:
     differences: Mapping[str, Difference]  # of an arm to the one that it is compared with
 
 
-def report(runs: Sequence[Run], encoder: str | None = None, data: Path | None = None) -> Report:
+def report(runs: Sequence[Run], encoder: str | None = None) -> Report:
     """Compare the arms of finished runs of :data:`RECIPES`, in their order, and test the encoder's sentences."""
     ablations = [measure(finding, run) for finding, run in zip(FINDINGS, runs, strict=True)]
-    seat = sentences(encoder, data)
-    published: Mapping[str, str] = paper("webster2019", data)["findings"]
+    seat = sentences(encoder)
+    published: Mapping[str, str] = paper("webster2019")["findings"]
     tables = [*(_table(one, published.get(one.finding.team)) for one in ablations), *seat.tables]
 
     def arm(one: Ablation, name: str) -> dict[str, Any]:
@@ -117,9 +117,9 @@ def report(runs: Sequence[Run], encoder: str | None = None, data: Path | None = 
     return Report("webster2019_ablations", tables, data=figures)
 
 
-def sentences(encoder: str | None = None, data: Path | None = None) -> Report:
+def sentences(encoder: str | None = None) -> Report:
     """SEAT of an encoder, and WEAT of its input embeddings and of word2vec."""
-    lists, folder = read_lists(data), find("vectors", data)
+    lists, folder = read_lists(), find("vectors")
     sources: list[str | Path] = [folder / _WORD2VEC] if folder and (folder / _WORD2VEC).is_file() else []
     sources.append(f"encoder:{encoder}" if encoder else "encoder")
     spaces = [read_vectors(source, keep=lists.every_word) for source in sources]

@@ -7,7 +7,6 @@ WinoBias and SoWinoBias; ours are of the members of :data:`RECIPE`, each trained
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -58,10 +57,10 @@ class DawkinsArm(NamedTuple):
     sides: Mapping[str, Mapping[str, Interval]]
 
 
-def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = None) -> Report:
+def reproduce(recipe: Recipe, train: Corpus, test: Corpus) -> Report:
     """Train and audit a recipe's members with each of :data:`SEEDS`, audit the vectors, and make the tables."""
-    arms = train_arms(recipe, train, test, data)
-    lists = read_lists(data)
+    arms = train_arms(recipe, train, test)
+    lists = read_lists()
     plain, trained = (read_vectors(name, limit=None) for name in SPACES)
     neutral = DEBIASERS["gn_glove"]().apply(trained, lists)
     audited = audit_embeddings(plain, lists, ["hard", "ran", "inlp"], debiased={"gn_glove": neutral})
@@ -77,9 +76,9 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = N
     return Report(PAPER, (*downstream_tables(arms), embeddings_table(audited)), notes)
 
 
-def train_arms(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None) -> dict[str, DawkinsArm]:
+def train_arms(recipe: Recipe, train: Corpus, test: Corpus) -> dict[str, DawkinsArm]:
     """Fit every member of the recipe with every seed; figures by label, of the suites as the audit samples them."""
-    items = {name: SUITES[name].load(data, cap=SUITES[name].cap) for name in ("winobias", "sowinobias")}
+    items = {name: SUITES[name].load(cap=SUITES[name].cap) for name in ("winobias", "sowinobias")}
     arms: dict[str, DawkinsArm] = {}
     with progress("trainings", len(SEEDS) * len(recipe.members)) as ticker:
         for part in recipe.members:

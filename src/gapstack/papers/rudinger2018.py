@@ -47,12 +47,11 @@ def reproduce(
     gap: GapData,
     runs: Sequence[str] = (DEFAULT,),
     *,
-    folder: Path | None = None,
     parser: str | Path | None = None,
     members: Sequence[str] = MEMBERS,
 ) -> Report:
     """Audit our members and existing systems, by default the model that comes with gapstack, on Winogender."""
-    SUITES[_SUITE].load(folder)  # raises before anything is fitted
+    SUITES[_SUITE].load()  # raises before anything is fitted
     systems: dict[str, Predictor] = {}
     for name in members:
         member = create(name)
@@ -66,7 +65,7 @@ def reproduce(
         for label, system in target.systems.items():
             systems[f"{Path(name).name}:{label}" if label in known else label] = system
         notes.append(f"{target.title}: {target.note}" if target.note else target.title)
-    audited = audit(Target(systems, "members and runs", "; ".join(notes)), folder, [_SUITE])
+    audited = audit(Target(systems, "members and runs", "; ".join(notes)), suites=[_SUITE])
     if not audited.covered:
         raise DataError(f"nothing was audited on Winogender: it {audited.not_covered[_SUITE]}")
     if _SUITE in audited.refused:
@@ -74,12 +73,12 @@ def reproduce(
     covered = audited.covered[0]
     notes += [covered.items.describe(), *filter(None, (covered.remark,))]
     notes.append("Brackets: 95% intervals, occupations resampled")
-    return _report(audited, notes, folder)
+    return _report(audited, notes)
 
 
-def _report(audited: Audit, notes: Sequence[str], data: Path | None) -> Report:
+def _report(audited: Audit, notes: Sequence[str]) -> Report:
     """The audit's tables, which show the paper's figures too, and those of the text; figures 3 and 4 as files."""
-    theirs = paper("rudinger2018", data)
+    theirs = paper("rudinger2018")
     covered = audited.covered[0]
     panels = {panel.key.removeprefix(f"{_SUITE}."): panel for panel in covered.findings.panels}
     names, bls, text = statistics_of(covered.items)

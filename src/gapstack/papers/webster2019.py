@@ -71,9 +71,9 @@ _TABLE3 = (
 )
 
 
-def report(run: Run, data: Path | None = None) -> Report:
+def report(run: Run) -> Report:
     """Compare all members of a run of :data:`RECIPE` with their published figures."""
-    lines, overview = reported(data), paper("webster2019", data)
+    lines, overview = reported(), paper("webster2019")
     names = [part.name for part in run.recipe.members]
     systems = []
     for part, result in zip(run.recipe.members, run.members, strict=True):
@@ -172,11 +172,11 @@ def teams_table(names: Sequence[str], overview: Mapping[str, Any]) -> Table:
     )
 
 
-def reported(data: Path | None = None) -> dict[str, list[dict[str, Any]]]:
+def reported() -> dict[str, list[dict[str, Any]]]:
     """Published figures by member, each with its conditions; ``note`` is True for those of :data:`NOTES`."""
     lines: dict[str, list[dict[str, Any]]] = {}
     line: dict[str, Any]
-    gap, teams = paper("webster2018", data), paper("webster2019", data)["systems"]
+    gap, teams = paper("webster2018"), paper("webster2019")["systems"]
     for member, system in _BASELINES.items():
         for key, split in _BASELINE_TABLES.items():
             if system in gap.get(key, {}):

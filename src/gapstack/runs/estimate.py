@@ -139,11 +139,11 @@ class RunPlan:
         return Table(columns, [Section("", rows)], title=title, caption=caption, name_title="member")
 
 
-def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
+def plan_run(recipe: Recipe) -> RunPlan:
     """Estimate a run of ``recipe`` and list missing inputs; nothing is trained, and only GAP itself is downloaded."""
     missing, left_out = list[str](), list[str]()
     try:
-        recipe, train, test = corpora(recipe, data)
+        recipe, train, test = corpora(recipe)
         recipe, left_out = recipe.with_available_resolvers(train)
         rows = (train.name, len(train)), (test.name, len(test))
         characters = float(np.mean([len(example.text) for example in [*train, *test]]))

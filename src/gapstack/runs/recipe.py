@@ -299,24 +299,21 @@ def available() -> list[str]:
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
-def corpora(
-    recipe: Recipe, data: str | None = None, quarantine: Quarantine | None = None
-) -> tuple[Recipe, Corpus, Corpus]:
+def corpora(recipe: Recipe, quarantine: Quarantine | None = None) -> tuple[Recipe, Corpus, Corpus]:
     """Load the training and the held-out rows of a recipe; returns the recipe, and both.
 
-    The embedded sample replaces the recipe's splits for ``data="sample"`` and where GAP cannot be had; its name
+    The embedded sample replaces the recipe's splits where it is chosen and where GAP cannot be had; its name
     then ends in ``-sample``, and a recipe of such a name always uses the sample.
     """
-    folder = Path(data) if data and data != "sample" else None
     splits = {
-        name: sources.relabel(read_gap(Path(name), quarantine=quarantine), recipe.labels, folder)
+        name: sources.relabel(read_gap(Path(name), quarantine=quarantine), recipe.labels)
         for name in (*recipe.train, *recipe.test)
         if name not in sources.HELD_OUT
     }
     train, test = recipe.train, recipe.test
     if not splits.keys() >= {*train, *test}:
-        place = "sample" if recipe.name.endswith(SAMPLE) else data
-        gap = sources.load_gap(place, label_set=recipe.labels, quarantine=quarantine)
+        chosen = sources.SAMPLE if recipe.name.endswith(SAMPLE) else None
+        gap = sources.load_gap(chosen, label_set=recipe.labels, quarantine=quarantine)
         splits |= gap.splits
         if gap.is_sample:
             recipe = recipe.revised(name=recipe.name.removesuffix(SAMPLE) + SAMPLE)
@@ -325,6 +322,6 @@ def corpora(
                 for names, part in ((train, "train"), (test, "test"))
             )
         elif sources.STAGE2 in test:
-            splits[sources.STAGE2] = sources.stage2(folder)
+            splits[sources.STAGE2] = sources.stage2()
     rows = [reduce(add, (splits[name] for name in names)) for names in (train, test)]
     return recipe, rows[0], rows[1]

@@ -59,15 +59,15 @@ class Run:
     """Number of folds that were finished before."""
 
 
-def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]:
+def run_corpora(folder: RunFolder) -> dict[str, Corpus]:
     """Rows that a run predicted, with official labels: ``held out`` and ``out of fold``."""
-    train, test = _load_rows(folder, Recipe.of_run(folder).revised(labels="official"), data)
+    train, test = _load_rows(folder, Recipe.of_run(folder).revised(labels="official"))
     return {HELD_OUT: test, OUT_OF_FOLD: train}
 
 
-def _load_rows(folder: RunFolder, recipe: Recipe, data: str | None) -> tuple[Corpus, Corpus]:
+def _load_rows(folder: RunFolder, recipe: Recipe) -> tuple[Corpus, Corpus]:
     """Training and held-out rows of a run, under the recipe's labels."""
-    _, train, test = corpora(recipe, data)
+    _, train, test = corpora(recipe)
     now = {"training rows": train.fingerprint, "held-out rows": test.fingerprint}
     identity = folder.manifest()["identity"]
     other = [kind for kind, digest in now.items() if identity[kind] != digest]
@@ -98,13 +98,12 @@ def run_answers(
 
 def stored_run(
     folder: RunFolder,
-    data: str | None = None,
     only: Collection[str] = (),
     rows: tuple[Corpus, Corpus] | None = None,
 ) -> Run:
     """Read a run, or ``only`` some of its systems, as :func:`~.runner.run` returns it; nothing is executed."""
     recipe = Recipe.of_run(folder)
-    train, test = rows or _load_rows(folder, recipe, data)
+    train, test = rows or _load_rows(folder, recipe)
     contaminated_by, jobs = recipe.contaminated_by(), finished(folder, recipe)
 
     def result(label: str, seconds: float, parameters: int = 0) -> Result:

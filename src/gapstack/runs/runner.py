@@ -18,6 +18,7 @@ import numpy as np
 from gapstack.data import Corpus
 from gapstack.data.folds import Folds, make_folds
 from gapstack.data.gap_files import write_submission
+from gapstack.data.sources import searches_data
 from gapstack.ensemble import create_stacker
 from gapstack.ensemble.nested import fit_nested
 from gapstack.ensemble.stack import CrossFit, FitStore, FitTask, FoldFit, cross_fit
@@ -105,6 +106,7 @@ class RunStore(FitStore):
         return self.folder.unfinished(label, fold) / key_of(self._started[label], fold)
 
 
+@searches_data
 def run(
     recipe: Recipe | str | Path,
     train: Corpus | None = None,
@@ -159,7 +161,7 @@ def run(
     if (train is None) != (test is None):
         raise DataError("train or test is missing", expected="both, or neither to load the recipe's splits")
     if train is None or test is None:
-        recipe, train, test = corpora(recipe, data)
+        recipe, train, test = corpora(recipe)
     recipe, left_out = recipe.with_available_resolvers(train)
     for line in left_out:
         print_note(line)

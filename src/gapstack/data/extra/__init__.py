@@ -1,7 +1,6 @@
 """Corpora that were not made for GAP, as GAP-like rows to train on: a pronoun, the name it means, another name."""
 
 from functools import partial
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from gapstack.data.extra import conll, mined, sentences
@@ -18,13 +17,13 @@ class ExtraSource(NamedTuple):
     contaminates: tuple[str, ...] = ()
 
 
-def _read_dpr(data: Path | None, into: ExtraRows) -> None:
+def _read_dpr(into: ExtraRows) -> None:
     for split in ("train", "test"):
-        sentences.read_dpr(split, data, into)
+        sentences.read_dpr(split, into)
 
 
-def _mine(name: str, data: Path | None, into: ExtraRows) -> None:
-    mined.mine(conll.read_corpus(name, data), into, prefix=name)
+def _mine(name: str, into: ExtraRows) -> None:
+    mined.mine(conll.read_corpus(name), into, prefix=name)
 
 
 _WINOBIAS = ("winobias", "winobias-original")  # the releases share nearly all sentences
@@ -53,6 +52,6 @@ EXTRA: Registry[ExtraSource] = Registry(
 ExtraName = Annotated[str, OneOf(EXTRA)]
 
 
-def load(name: str, data: Path | None = None, *, neutral: bool = False) -> ExtraRows:
+def load(name: str, *, neutral: bool = False) -> ExtraRows:
     """Read an extra corpus, one of :data:`EXTRA`; ``neutral`` also takes rows about pronouns without gender."""
-    return read_rows(name, EXTRA[name].read, data, neutral=neutral)
+    return read_rows(name, EXTRA[name].read, neutral=neutral)

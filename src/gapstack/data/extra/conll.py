@@ -77,10 +77,10 @@ CORPORA = {
 """By name: archive, folder in it, columns, and which of them has the token."""
 
 
-def read_corpus(name: str, data: Path | None = None) -> Iterator[ConllDocument]:
+def read_corpus(name: str) -> Iterator[ConllDocument]:
     """Read the documents of one of :data:`CORPORA`; DataError if its archive is damaged, DataNotFoundError without."""
     archive, folder, columns, token = CORPORA[name]
-    path = file_of("corpora", archive, data)
+    path = file_of("corpora", archive)
     with located(Place(path), "the corpus's archive"):
         try:
             with tarfile.open(fileobj=io.BytesIO(read_bytes(path)), mode="r:") as packed:

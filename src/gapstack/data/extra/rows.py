@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from gapstack.data.augment import swap_names
 from gapstack.data.corpus import Corpus
@@ -55,15 +54,15 @@ class ExtraRows:
             self.examples.append(example if example.a < example.b else swap_names(example))
 
 
-Reader = Callable[[Path | None, ExtraRows], None]
-"""Adds the rows of a corpus, which is in the folder given or where the search finds it."""
+Reader = Callable[[ExtraRows], None]
+"""Adds the rows of a corpus."""
 
 
-def read_rows(name: str, read: Reader, data: Path | None, *, neutral: bool = False) -> ExtraRows:
+def read_rows(name: str, read: Reader, *, neutral: bool = False) -> ExtraRows:
     """The rows that a reader adds; DataError for whatever it finds in its files and does not expect."""
     rows = ExtraRows(name, neutral)
     try:
-        read(data, rows)
+        read(rows)
     except GapstackError:
         raise
     except (LookupError, ValueError, TypeError) as problem:

@@ -55,9 +55,9 @@ _IN_KNOWREF_TEST = (
 _BRACKET = re.compile(r"\[ ?([^\[\]]*?) ?\]")
 
 
-def read_dpr(split: str, data: Path | None, into: ExtraRows) -> None:
+def read_dpr(split: str, into: ExtraRows) -> None:
     """Read one split of Definite Pronoun Resolution (Rahman & Ng 2012): ``train`` (1,316) or ``test`` (564)."""
-    for number, (text, pronoun, candidates, right) in _blocks(file_of("dpr", f"{split}.c.txt", data)):
+    for number, (text, pronoun, candidates, right) in _blocks(file_of("dpr", f"{split}.c.txt")):
         places = occurrences(text, pronoun)
         if len(places) != 1:
             into.skip("the pronoun does not occur once")
@@ -65,10 +65,10 @@ def read_dpr(split: str, data: Path | None, into: ExtraRows) -> None:
             _add(into, f"dpr-{split}-{number}", text, places[0], candidates, right)
 
 
-def read_wsc273(data: Path | None, into: ExtraRows) -> None:
+def read_wsc273(into: ExtraRows) -> None:
     """Read the 273 Winograd schemas (Levesque et al. 2012)."""
-    names = first_names(data)
-    for number, (sentence, _, candidates, right) in _blocks(file_of("wsc", "wsc273.txt", data)):
+    names = first_names()
+    for number, (sentence, _, candidates, right) in _blocks(file_of("wsc", "wsc273.txt")):
         before, after = re.split(r" *\[MASK\] *", sentence.strip())
         before = f"{before} ".lstrip()
         after = after if after[:1] in ".,;:!?'" else f" {after}"
@@ -83,10 +83,10 @@ def _blocks(path: Path) -> Iterator[tuple[int, tuple[str, str, list[str], int]]]
         yield number, (sentence, pronoun, candidates, candidates.index(answer.strip()))
 
 
-def read_winogrande(data: Path | None, into: ExtraRows) -> None:
+def read_winogrande(into: ExtraRows) -> None:
     """Read WinoGrande's training schemas (Sakaguchi et al. 2020), two lines of ``train.tsv`` each."""
-    names = first_names(data)
-    rows = _table(file_of("winogrande", "train.tsv", data))
+    names = first_names()
+    rows = _table(file_of("winogrande", "train.tsv"))
     for first, second in zip(rows[::2], rows[1::2], strict=True):
         candidates = [first["candidate0"], first["candidate1"]]
         answer = (first if first["label"] == "1" else second)["sentence1"]
@@ -104,10 +104,10 @@ def _table(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(read_text(path)), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def read_winogrande_development(data: Path | None, into: ExtraRows) -> None:
+def read_winogrande_development(into: ExtraRows) -> None:
     """Read WinoGrande's 1,267 development schemas, a JSON object a line; blanks are filled as for the training ones."""
-    names = first_names(data)
-    lines = read_text(file_of("winogrande", "dev.jsonl", data)).splitlines()
+    names = first_names()
+    lines = read_text(file_of("winogrande", "dev.jsonl")).splitlines()
     for number, item in enumerate(map(json.loads, lines), start=1):
         before, after = item["sentence"].split("_")
         candidates, right = [item["option1"], item["option2"]], ["1", "2"].index(item["answer"])
@@ -182,14 +182,14 @@ def _nearest(spans: list[Span], to: Span) -> Span:
     return min(spans, key=lambda span: (max(to.start - span.end, span.start - to.end), span.start))
 
 
-def read_knowref(split: str, data: Path | None, into: ExtraRows) -> None:
+def read_knowref(split: str, into: ExtraRows) -> None:
     """Read one split of KnowRef (Emami et al. 2019): ``test`` (1,269 sentences) or ``train`` (5,220).
 
     ``correct_candidate`` is taken as the answer: ``correct_candidate_idx``, which the test part has, contradicts it in
     299 rows, and reading them shows the words to be right.
     """
     prefix = "knowref" if split == "test" else "knowref-train"
-    items = json.loads(read_text(file_of("knowref", f"knowref_{split}.json", data)))
+    items = json.loads(read_text(file_of("knowref", f"knowref_{split}.json")))
     for number, item in enumerate(items, start=1):
         named = (item["candidate0"], item["candidate1"], item["correct_candidate"])
         # the test part has lists of mentions
@@ -210,14 +210,14 @@ def read_knowref(split: str, data: Path | None, into: ExtraRows) -> None:
             into.add(f"{prefix}-{number}", text, pronoun, both[right], both[1 - right])
 
 
-def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> None:
+def read_map(into: ExtraRows, *, rewritten: bool = False) -> None:
     """Read MAP, the Maybe Ambiguous Pronoun snippets (Cao & Daumé 2020): 183 from Wikipedia, in GAP's form.
 
     The file has each of them ten times with cues of gender removed; these copies are read only if ``rewritten`` (ids
     then say what was rewritten: ``+pro`` pronouns, ``+ent`` names, ``+lex`` nouns, ``+addr`` titles). The answer is 0
     for A, 2 for B, 3 for neither and 1 for both, which no label can express.
     """
-    reader = csv.DictReader(io.StringIO(read_text(file_of("gicoref-map", "map.csv", data))))
+    reader = csv.DictReader(io.StringIO(read_text(file_of("gicoref-map", "map.csv"))))
     for row in reader:
         text = row["full-text"].replace("\n", " ")  # GAP files cannot hold line breaks
         label = _MAP_ANSWERS[row["Answer"]]
@@ -235,16 +235,16 @@ def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> 
             into.keep(Example(f"map-{row['id']}", text, pronoun, a, b, None, label))
 
 
-def read_neither_attree(data: Path | None, into: ExtraRows) -> None:
+def read_neither_attree(into: ExtraRows) -> None:
     """Read the 253 NEITHER rows that the winner added (Attree 2019), in snippets and with the URLs of GAP test."""
-    rows = read_table(sources.require("neither-attree", data), (GAP_COLUMNS,), example_of)
+    rows = read_table(sources.require("neither-attree"), (GAP_COLUMNS,), example_of)
     for number, row in enumerate(rows, start=1):  # some have one id
         into.keep(replace(row, id=f"neither-attree-{number}-{row.id}"))
 
 
-def read_winogender(data: Path | None, into: ExtraRows) -> None:
+def read_winogender(into: ExtraRows) -> None:
     """Read the 720 Winogender sentences (Rudinger et al. 2018); mentions include their article."""
-    for row in _table(file_of("winogender", "all_sentences.tsv", data)):
+    for row in _table(file_of("winogender", "all_sentences.tsv")):
         occupation, participant, answer, *_ = row["sentid"].split(".")
         text, right = row["sentence"], int(answer)
         (one,), (other,) = (occurrences(text, words, any_case=True) for words in (occupation, participant))
@@ -254,12 +254,12 @@ def read_winogender(data: Path | None, into: ExtraRows) -> None:
         into.add(name, text, pronoun, spans[right], spans[1 - right])
 
 
-def read_winobias(release: str, data: Path | None, into: ExtraRows) -> None:
+def read_winobias(release: str, into: ExtraRows) -> None:
     """Read all eight files of a WinoBias release (Zhao et al. 2018): ``current`` or ``original``.
 
     A line has the right occupation in brackets, and last the pronoun; lines without exactly one other are skipped.
     """
-    folder = sources.require("winobias", data) / ("original_site" if release == "original" else "")
+    folder = sources.require("winobias") / ("original_site" if release == "original" else "")
     paths = sorted(folder.glob("*_stereotyped_type?.txt.*"))
     if len(paths) != 8:
         raise DataNotFoundError(
