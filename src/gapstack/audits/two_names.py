@@ -49,7 +49,7 @@ class TwoNames(Suite):
     paper: str
     dataset: str
     contamination_ids: frozenset[str]
-    read: Reader  # appends rows to an ExtraRows, given the data folder or None
+    read: Reader
     note: str = ""
     kind: Callable[[str], str] | None = None  # a row's kind by its id, for a breakdown
 

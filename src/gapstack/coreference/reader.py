@@ -33,6 +33,8 @@ _KNOWN = 1.8
 _NEAR = 2  # sentences
 _LESS_PROBABLE = 2.0, 4.0
 """What the log-odds of nobody, and of a person of the other gender, lose if the gender of somebody near is known."""
+_OTHER_NAME = 2.0
+"""What the log-odds of a person lose who has another name."""
 _DISTANCE = 80  # sentences back to the last mention of a pronoun's entity
 
 
@@ -72,6 +74,8 @@ def read(unit: Sequence[Mention], context: Context, decide: Decide) -> None:
         )
         if mention.kind is Kind.PRONOUN:
             (_weigh_gender if mention.sign else _weigh_number)(mention, entities, features)
+        if mention.kind is Kind.NAME:
+            _weigh_names(entities, features)
         choice = _certain(mention, entities, context)
         if choice is None:
             choice = decide(mention, entities, features)
@@ -87,6 +91,13 @@ def _describe(unit: Sequence[Mention]) -> None:
             if other is not None and not (mention.plural or other.plural):
                 other.sign = other.sign or (mention.sign if mention.kind is Kind.NOUN else 0)
                 mention.sign = mention.sign or other.sign
+
+
+def _weigh_names(entities: Sequence[Entity], features: Features) -> None:
+    """Make a person with another name less probable, unless the grammar says that both are one."""
+    for one, row in zip(entities, features, strict=False):
+        if one.longest and not row["match"] and 1 not in (row["apposition"], row["predicate"]):
+            row[OFFSET] -= _OTHER_NAME
 
 
 def _weigh_number(mention: Mention, entities: Sequence[Entity], features: Features) -> None:
