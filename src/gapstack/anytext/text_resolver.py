@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from gapstack.anytext.answer import Answer, Answers, Candidate, KnownPerson
 from gapstack.anytext.entities import Annotation
@@ -24,6 +25,7 @@ from gapstack.data import Span
 from gapstack.data.example import GAP_FORMS, PLURAL
 from gapstack.files import fingerprint, scratch_cache
 from gapstack.members.member import Predictor
+from gapstack.processes import in_threads
 from gapstack.records import versions
 from gapstack.resolvers.clusters import same_name
 from gapstack.resolvers.formats import Output
@@ -76,12 +78,12 @@ class TextResolver(AnyTextResolver):
         texts = [window.text for text, window in work if not text.url]
         with scratch_cache():
             parsed = dict(docs(texts, self.parser))
-        return [
-            next(pairs) if text.url else self._mentions(window, parsed[text_key(window.text)])
-            for text, window in work
-        ]
+        passages = [(window, parsed[text_key(window.text)]) for text, window in work if not text.url]
+        mentions = iter(in_threads(self._mentions, passages))
+        return [next(pairs if text.url else mentions) for text, _ in work]
 
-    def _mentions(self, window: Window, doc: Any) -> list[Any]:
+    def _mentions(self, passage: tuple[Window, Any]) -> list[Any]:
+        window, doc = passage
         at = Position()
         found = list(sentences(doc, at, self.model.lexicon, window.origin))
         mentions = [mention for _, own in found for mention in own]
@@ -91,9 +93,11 @@ class TextResolver(AnyTextResolver):
             mention.vector = vector
         return [
             *(at.token, at.sentence, at.quotes),
-            [[continues, [astuple(mention) for mention in own]] for continues, own in found],
+            [[continues, [_values(mention) for mention in own]] for continues, own in found],
         ]
 
+    # a second thread gains nothing from matrices this small, and loses much on a busy machine
+    @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
     def link(self, text: Text, results: Iterable[Any]) -> Answers:
         """Link the mentions of a whole text to entities."""
         if text.url:
@@ -143,6 +147,10 @@ def _restored(results: Iterable[Any]) -> Iterator[tuple[bool, list[Mention]]]:
         for continues, mentions in found:
             yield continues, [_mention(values, token, sentence, quotes) for values in mentions]
         token, sentence, quotes = token + tokens, sentence + number, quotes + quoted
+
+
+def _values(mention: Mention) -> list[Any]:
+    return [getattr(mention, name) for name in _NAMES]
 
 
 def _mention(values: Sequence[Any], token: int, sentence: int, quotes: int) -> Mention:
