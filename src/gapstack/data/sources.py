@@ -19,12 +19,13 @@ from operator import add
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
+from gapstack.cache import by_content
 from gapstack.data.cells import Quarantine, read_json
 from gapstack.data.corpus import Corpus
 from gapstack.data.gap_files import read_gap
 from gapstack.data.labels import LABEL_SETS, lists_of, with_labels
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
-from gapstack.files import atomic_folder, by_content, cache_root, contents, digest, discard, read_bytes
+from gapstack.files import atomic_folder, cache_root, contents, digest, discard, read_bytes
 from gapstack.progress import print_note
 from gapstack.registry import unknown
 from gapstack.settings import OneOf
