@@ -212,9 +212,17 @@ class Recipe:
 
         return self._with_settings(changes)
 
-    def revised(self, **fields: Any) -> Recipe:
+    def revised(
+        self,
+        *,
+        labels: str | None = None,
+        folds: int | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Recipe:
         """Replace fields by values that are not None, and validate the result."""
-        return replace(self, **{key: value for key, value in fields.items() if value is not None})
+        changes: dict[str, Any] = {"labels": labels, "folds": folds, "seed": seed, "name": name}
+        return replace(self, **{key: value for key, value in changes.items() if value is not None})
 
 
 def require_run(name: str) -> tuple[RunFolder, str]:
