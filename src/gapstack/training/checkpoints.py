@@ -160,11 +160,6 @@ class History:
     evaluations: tuple[Evaluation, ...]
     best_updates: tuple[int | None, ...]
 
-    @property
-    def seconds(self) -> float:
-        """Duration of the run."""
-        return self.evaluations[-1].seconds if self.evaluations else 0.0
-
 
 def write_log(path: Path, evaluations: Sequence[Evaluation]) -> None:
     """Rewrite a log with ``evaluations``, so that a resumed run repeats no line."""
