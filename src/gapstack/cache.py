@@ -74,6 +74,15 @@ def ranges(starts: Ints, sizes: Ints) -> Ints:
     return np.arange(int(sizes.sum())) + np.repeat(starts - (ends - sizes), sizes)
 
 
+def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Hash of every array's name, type, shape and contents."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
 def content_key(*parts: bytes) -> bytes:
     """Key (16 bytes) of what is computed from ``parts``."""
     return hashlib.blake2b(b"".join(parts), digest_size=_KEY_BYTES).digest()

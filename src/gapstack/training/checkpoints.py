@@ -19,11 +19,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from gapstack.cache import array_digest
 from gapstack.errors import DamageError, Place
 from gapstack.files import atomic_path, discard, fingerprint, sweep, write_text
 from gapstack.progress import console
 from gapstack.records import source_digest, versions
-from gapstack.training.data import Objective, RowData, array_digest, cross_entropy
+from gapstack.training.data import Objective, RowData, cross_entropy
 from gapstack.training.devices import Tensors, compute_dtype, processes, rng_states
 from gapstack.training.plan import TrainingPlan
 

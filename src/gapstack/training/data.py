@@ -1,7 +1,6 @@
 """Rows that become tensors, in batches of similar length; predictions for them; validation rows; the loss."""
 
 import copy
-import hashlib
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gapstack.cache import array_digest
 from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
 from gapstack.encoding.frozen import PieceLimit, forward_budget, in_passes, on_device
@@ -29,15 +29,6 @@ Objective = Callable[[Tensor, Tensor, float], Tensor]
 """Maps the model's output, targets and label smoothing to the loss of each row, (b,)."""
 TARGET = "target"  # key of a batch that goes to the loss and not to the model
 _POOL = 16  # batches, within which rows are sorted by length
-
-
-def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Hash of every array's name, type, shape and contents."""
-    digest = hashlib.blake2b(digest_size=16)
-    for name, array in sorted(arrays.items()):
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
 
 
 class RowData:
