@@ -81,12 +81,11 @@ def train(
 def train_once(
     model: nn.Module,
     data: RowData,
-    plan: TrainingPlan | Sequence[TrainingPlan],
+    plans: Sequence[TrainingPlan],
     *,
     objective: Objective = cross_entropy,
 ) -> None:
     """Train in place as :func:`train`, or load the weights of an earlier call (:func:`~.checkpoints.identity`)."""
-    plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     key = identity(model, data, plans, objective=objective)
     folder = cache_root() / "trained"
     folder.mkdir(parents=True, exist_ok=True)
