@@ -43,11 +43,11 @@ class TestStoredAnswers:
         assert (found, list(members)) == (part, LABELS)
         for result in (*finished.members, finished.stack):
             np.testing.assert_array_equal(members[result.label], getattr(result, attribute)[order])
-        assert list(run_answers(finished.folder, corpus, ["surface"])[1]) == ["surface"]
+        assert list(run_answers(finished.folder, corpus, "surface")[1]) == ["surface"]
 
     def test_are_refused_for_other_rows_members_and_unfinished_runs(self, finished, tmp_path):
         with pytest.raises(MemberError, match=r'no member of run .* is called "nobody"; .*prior'):
-            run_answers(finished.folder, finished.test, ["nobody"])
+            run_answers(finished.folder, finished.test, "nobody")
         with pytest.raises(MismatchError, match="no answers for all"):
             run_answers(finished.folder, Corpus([*finished.test, *finished.train]))
         shutil.copy(finished.folder.manifest_path, tmp_path)

@@ -135,7 +135,7 @@ def standings() -> list[Standing]:
             standing = Standing(
                 name, recipe.best, folds=(len(done), recipe.folds * len(jobs)), seconds=sum(done)
             )
-            run = stored_run(folder, [recipe.best])
+            run = stored_run(folder, recipe.best)
             if run.members or run.stack:
                 standing = replace(standing, parts=score_run(run))
         except GapstackError as error:
