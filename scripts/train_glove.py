@@ -27,9 +27,8 @@ from torch.nn.functional import embedding
 from gapstack.data.extra.conll import read_corpus
 from gapstack.data.sources import find, gap_split, stage2
 from gapstack.data.word_lists import read_lists
-from gapstack.encoding.static_vectors import Vectors, write_vectors
 from gapstack.errors import DataNotFoundError
-from gapstack.files import open_bytes
+from gapstack.files import open_bytes, write_text
 from gapstack.progress import progress
 from gapstack.types import Floats32
 
@@ -167,7 +166,12 @@ def main(folder: Path) -> None:
     genders = [[rows[word] for word in side if word in rows] for side in (lists.masculine, lists.feminine)]
     for name, gendered in (("glove.txt", []), ("gn_glove.txt", genders)):
         path = folder / "vectors" / name
-        write_vectors(path, Vectors(name, words, train(len(words), pairs, *gendered)))
+        vectors = train(len(words), pairs, *gendered)
+        lines = (
+            f"{word} {' '.join(f'{value:.9g}' for value in vector)}\n"  # exact for float32
+            for word, vector in zip(words, vectors, strict=True)
+        )
+        write_text(path, f"{len(words)} {vectors.shape[1]}\n" + "".join(lines))
         print(path)
 
 

@@ -8,10 +8,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 from itertools import islice
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from gapstack.progress import print_note, progress
 from gapstack.types import Ints
 
 Value = TypeVar("Value")
+Read = TypeVar("Read", bound=Callable[..., Any])
 SHARD_ROWS = 512
 _SUFFIX = ".safetensors"
 _DIGITS = 32
@@ -71,6 +72,15 @@ def ranges(starts: Ints, sizes: Ints) -> Ints:
     """Concatenate the ranges ``start .. start + size - 1``."""
     ends = sizes.cumsum()
     return np.arange(int(sizes.sum())) + np.repeat(starts - (ends - sizes), sizes)
+
+
+def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Hash of every array's name, type, shape and contents."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def content_key(*parts: bytes) -> bytes:
@@ -168,3 +178,18 @@ class Memory(Generic[Value]):
     def forget(self) -> None:
         """Drop all values."""
         self._values.clear()
+
+
+def by_content(key: Callable[..., Hashable], most: int = 8) -> Callable[[Read], Read]:
+    """Cache a function that reads files by ``key``, digests of all that decides its result."""
+
+    def decorate(read: Read) -> Read:
+        memory: Memory[Any] = Memory(most)
+
+        @wraps(read)
+        def remember(*args: Any, **kwargs: Any) -> Any:
+            return memory.fetch([key(*args, **kwargs)], lambda _: [read(*args, **kwargs)])[0]
+
+        return cast(Read, remember)
+
+    return decorate

@@ -54,20 +54,16 @@ class DataError(GapstackError, ValueError):
         message += f"; expected {expected}" if expected else ""
         super().__init__(message + (f". {remedy}" if remedy else ""))
 
-    def at(self, place: Place) -> DataError:
-        """The same error with a place."""
-        return DataError(self.problem, place=place, expected=self.expected, remedy=self.remedy)
-
 
 @contextmanager
 def located(place: Place, expected: str = "") -> Iterator[None]:
     """Give a place to a DataError of the block that has none, and turn a ValueError into a DataError there."""
     try:
         yield
-    except DataError as problem:
-        if problem.place:
+    except DataError as error:
+        if error.place:
             raise
-        raise problem.at(place) from None
+        raise DataError(error.problem, place=place, expected=error.expected, remedy=error.remedy) from None
     except ValueError as problem:
         raise DataError(str(problem), place=place, expected=expected) from None
 

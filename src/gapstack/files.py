@@ -12,19 +12,17 @@ import socket
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from difflib import get_close_matches
-from functools import lru_cache, wraps
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any
 
 import platformdirs
 
 from gapstack.errors import DataError, DataNotFoundError, Place
-
-Read = TypeVar("Read", bound=Callable[..., Any])
 
 _HOST = re.sub(r"[^A-Za-z0-9]+", "_", socket.gethostname())[:40]
 _TEMPORARY = re.compile(r"\.writing-(\w*)-(\d+)-[0-9a-f]{12}(\..*)?")
@@ -189,29 +187,8 @@ def _digest(path: Path, _: tuple[int, ...]) -> str:
     return sha256(path)
 
 
-def by_content(key: Callable[..., Hashable], most: int = 8) -> Callable[[Read], Read]:
-    """Cache a function that reads files by ``key``, digests of all that decides its result."""
-
-    def decorate(read: Read) -> Read:
-        results: dict[Hashable, Any] = {}
-
-        @wraps(read)
-        def remember(*args: Any, **kwargs: Any) -> Any:
-            current = key(*args, **kwargs)
-            if current not in results:
-                result = read(*args, **kwargs)
-                while len(results) >= most:
-                    del results[next(iter(results))]
-                results[current] = result
-            return results[current]
-
-        return cast(Read, remember)
-
-    return decorate
-
-
 def contents(files: Iterable[Path]) -> tuple[str, ...]:
-    """Digest of each file, for :func:`by_content`; empty for a missing one, which its reader refuses."""
+    """Digest of each file, for :func:`gapstack.cache.by_content`; empty for a missing one, which its reader refuses."""
     return tuple(digest(file) if Path(file).is_file() else "" for file in files)
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Interval
 from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
@@ -184,8 +184,8 @@ FoldCount = Annotated[int, Interval(ge=3, le=1000)]
 Fraction = Annotated[float, Interval(ge=0, le=1)]
 PositiveFraction = Annotated[float, Interval(gt=0, le=1)]
 FractionBelowOne = Annotated[float, Interval(ge=0, lt=1)]
-Positive = Annotated[float, Gt(0)]
-NonNegative = Annotated[float, Ge(0)]
+Positive = Annotated[float, Interval(gt=0)]
+NonNegative = Annotated[float, Interval(ge=0)]
 FractionBelowThird = Annotated[float, Interval(ge=0, lt=1 / 3)]
 ProbabilityFloor = Annotated[float, Interval(gt=0, lt=1 / 3)]
 """Lower bound of three probabilities before logarithms are taken."""
@@ -199,8 +199,6 @@ def bounds(kind: Any) -> Any:
     for part in get_args(kind):
         if isinstance(part, Interval):
             return part
-        if isinstance(part, Gt | Ge):
-            return Interval(gt=getattr(part, "gt", None), ge=getattr(part, "ge", None))
         if found := bounds(part):
             return found
     return None

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from gapstack.encoding.static_vectors import Vectors, read_vectors, write_vectors
+from gapstack.encoding.static_vectors import read_vectors
 from gapstack.errors import DataError
 
 WORDS = ("the", "né", "New_York", "1")
@@ -46,13 +46,6 @@ def test_every_format_gives_the_same_words_and_numbers(tmp_path, name, blob):
     np.testing.assert_array_equal(found.matrix, MATRIX)
 
 
-def test_what_is_written_comes_back_exactly(tmp_path):
-    write_vectors(tmp_path / "out.txt", Vectors("mine", WORDS, MATRIX))
-    np.testing.assert_array_equal(read_vectors(tmp_path / "out.txt").matrix, MATRIX)
-    with pytest.raises(DataError, match="cannot be written"):
-        write_vectors(tmp_path / "out.txt", Vectors("mine", ("New York",), MATRIX[:1]))
-
-
 def test_the_first_words_are_read_and_those_to_keep_wherever_they_stand(tmp_path):
     (tmp_path / "glove.txt").write_bytes(text(False))
     assert read_vectors(tmp_path / "glove.txt", limit=1, keep=["new_york", "1"]).words == ("the", "1")
@@ -88,15 +81,6 @@ def test_a_broken_file_is_refused_and_says_where(tmp_path, blob, message):
     (tmp_path / "bad").write_bytes(blob)
     with pytest.raises(DataError, match=message):
         read_vectors(tmp_path / "bad")
-
-
-@pytest.mark.parametrize(
-    ("words", "matrix", "message"),
-    [(("a", "a"), np.eye(2), "twice"), (("a", "b"), np.array([[1.0], [np.inf]]), "of 'b' is not finite")],
-)
-def test_a_space_that_is_none_is_refused(words, matrix, message):
-    with pytest.raises(DataError, match=message):
-        Vectors("bad", words, matrix)
 
 
 @pytest.mark.parametrize("prefix", ["", "encoder:"])

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gapstack.data import Example, Span
-from gapstack.encoding.static_vectors import Vectors, write_vectors
 from gapstack.errors import MismatchError
 from gapstack.members import create, store
 from gapstack.members.store import identity_of
@@ -16,10 +15,11 @@ QUICK = {"seeds": 1, "training": {"epochs": 2}}
 
 @pytest.fixture
 def file(tmp_path, sample_train):
-    """Random vectors of all words of the sample, in word2vec's text format."""
+    """Random vectors of all words of the sample, in GloVe's text format."""
     found = sorted({word for row in sample_train for word in row.text.lower().split()})
     chosen = np.random.default_rng(0).normal(size=(len(found), 8))
-    write_vectors(tmp_path / "space.txt", Vectors("random", tuple(found), chosen))
+    lines = (f"{word} {' '.join(map(str, vector))}\n" for word, vector in zip(found, chosen, strict=True))
+    (tmp_path / "space.txt").write_text("".join(lines), encoding="utf-8")
     return tmp_path / "space.txt"
 
 

@@ -43,11 +43,11 @@ class TestStoredAnswers:
         assert (found, list(members)) == (part, LABELS)
         for result in (*finished.members, finished.stack):
             np.testing.assert_array_equal(members[result.label], getattr(result, attribute)[order])
-        assert list(run_answers(finished.folder, corpus, ["surface"])[1]) == ["surface"]
+        assert list(run_answers(finished.folder, corpus, "surface")[1]) == ["surface"]
 
     def test_are_refused_for_other_rows_members_and_unfinished_runs(self, finished, tmp_path):
         with pytest.raises(MemberError, match=r'no member of run .* is called "nobody"; .*prior'):
-            run_answers(finished.folder, finished.test, ["nobody"])
+            run_answers(finished.folder, finished.test, "nobody")
         with pytest.raises(MismatchError, match="no answers for all"):
             run_answers(finished.folder, Corpus([*finished.test, *finished.train]))
         shutil.copy(finished.folder.manifest_path, tmp_path)
@@ -168,13 +168,13 @@ class TestStackOfFiles:
         return paths
 
     def test_is_better_than_its_files_in_any_order_of_kinds(self, files, sample_train):
-        found = stack_files(files, sample_train, folds=3, kinds=self.KINDS)
-        best = min(log_loss(sample_train.labels, each) for each in found.members.values())
-        assert log_loss(sample_train.labels, found.nested.out_of_fold) < best
-        table = stack_table(found)
+        members, nested = stack_files(files, sample_train, folds=3, kinds=self.KINDS)
+        best = min(log_loss(sample_train.labels, each) for each in members.values())
+        assert log_loss(sample_train.labels, nested.out_of_fold) < best
+        table = stack_table(sample_train, members, nested)
         assert [row["name"] for row in table.json()["sections"][0]["rows"]] == ["0", "1", "stack"]
-        other = stack_files(files, sample_train, folds=3, kinds=self.KINDS[::-1]).nested
-        assert (found.nested.name, found.nested.choices) == (other.name, other.choices)
+        _, other = stack_files(files, sample_train, folds=3, kinds=self.KINDS[::-1])
+        assert (nested.name, nested.choices) == (other.name, other.choices)
 
     def test_is_refused_where_it_cannot_be(self, files, sample_train, tmp_path):
         with pytest.raises(DataError, match="1 file to stack"):

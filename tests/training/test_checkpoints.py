@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from gapstack.training import CheckpointContext, TrainingPlan, cross_entropy, train
+from gapstack.training import TrainingPlan, checkpoint_context, cross_entropy, train
 from gapstack.training.checkpoints import identity
 from tests.damage import apply_damage
 from tests.training.toys import Toy, ToyData
@@ -28,9 +28,9 @@ PHASES = (
 )
 
 
-def whole(context=None, phases=PHASES, **options):
+def whole(phases=PHASES):
     model = Toy()
-    return model, train(model, ToyData(**options), phases, ToyData(12, seed=4), context=context)
+    return model, train(model, ToyData(), phases, ToyData(12, seed=4))
 
 
 def checkpoint(folder: Path) -> Path | None:
@@ -57,13 +57,13 @@ def test_every_single_stop_leads_to_the_same_result(tmp_path, dropout_rng):
     torch.manual_seed(3)
     model, history = whole(phases=phases)
     for batches in (2, 7, 12):
-        context = CheckpointContext(tmp_path / str(batches), checkpoint_seconds=0)
         data = Stopping()
         data.left = batches + 1  # the first look only asks for targets
         torch.manual_seed(3)
-        with pytest.raises(StopError):
-            train(Toy(), data, phases, ToyData(12, seed=4), context=context)
-        resumed, again = whole(context, phases)
+        with checkpoint_context(tmp_path / str(batches), seconds=0):
+            with pytest.raises(StopError):
+                train(Toy(), data, phases, ToyData(12, seed=4))
+            resumed, again = whole(phases)
         for name, tensor in model.state_dict().items():
             assert torch.equal(tensor, resumed.state_dict()[name]), (batches, name)
         assert history == again
@@ -72,13 +72,15 @@ def test_every_single_stop_leads_to_the_same_result(tmp_path, dropout_rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["flip", "delete", "no record"])
 def test_a_damaged_checkpoint_is_named_and_the_training_starts_again(tmp_path, kind, capsys):
-    sound, history = whole(CheckpointContext(tmp_path))
+    with checkpoint_context(tmp_path):
+        sound, history = whole()
     path = checkpoint(tmp_path)
     if kind == "no record":
         save_file({"weights/head.bias": torch.zeros(3)}, path)
     else:
         apply_damage(path, kind, random.Random(0))
-    model, again = whole(CheckpointContext(tmp_path))
+    with checkpoint_context(tmp_path):
+        model, again = whole()
     said = "".join(capsys.readouterr().err.split("\n"))
     assert ("checkpoint.safetensors is damaged" in said) == (kind != "delete")
     assert again == history

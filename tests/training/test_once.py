@@ -19,7 +19,7 @@ def learned(*, again: bool, monkeypatch, model: Toy | None = None) -> dict[str, 
     honest = loop.train
     monkeypatch.setattr(loop, "train", lambda *a, **k: trainings.append(honest(*a, **k)))
     model = model or Toy()
-    loop.train_once(model, ToyData(), PLAN)
+    loop.train_once(model, ToyData(), [PLAN])
     monkeypatch.setattr(loop, "train", honest)
     assert bool(trainings) == again
     return model.state_dict()

@@ -28,7 +28,6 @@ from gapstack.data.example import GENDER_BY_FORM
 from gapstack.data.page_files import RawDocument, read_documents
 from gapstack.errors import DataError, Place, printable
 from gapstack.files import atomic_path, fingerprint
-from gapstack.processes import create_executor
 from gapstack.runs.predict import Chunk, resumable
 
 
@@ -67,16 +66,14 @@ def annotating(
     Raises DataError or DataNotFoundError for a file that cannot be read, before any work of a later one, DataError for
     two documents with one id, and MismatchError if another process is writing the same output.
     """
-    execute = create_executor(workers)
     forms = frozenset(GENDER_BY_FORM) if neutral else GENDERED
     resolver = _resolver(model, parser)
     with resumable(
         output,
         _batches(_documents(files), forms, resolver),
         partial(_read, model, parser),
-        execute=execute,
+        workers=workers,
         total=sum(path.stat().st_size for path in files if path.is_file()),
-        title="predicting",
     ) as answers:
         results = chain.from_iterable(map(json.loads, answers))
         yield _annotations(_documents(files), forms, resolver, results)

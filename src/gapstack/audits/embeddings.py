@@ -98,8 +98,8 @@ def audit_embeddings(
         figures[heading] = {k: v for each in measures.values() for k, v in each.measure(space).items()}
 
     measure(ORIGINAL, vectors)
-    for name, debiaser in chosen.items():
-        measure(name, debiaser().apply(vectors, lists))
+    for name, debias in chosen.items():
+        measure(name, debias(vectors, lists))
     for name, space in (debiased or {}).items():
         measure(name, space)
     size = (len(vectors), vectors.matrix.shape[1])

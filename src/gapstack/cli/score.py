@@ -126,11 +126,11 @@ def stack_command(
     from gapstack.runs.cross_validation import KINDS, stack_files
 
     rows = _rows(files[0], gold, labels)
-    found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
+    members, nested = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
     if not common.is_stream(output):
-        common.print_table(stack_table(found), as_json)
+        common.print_table(stack_table(rows, members, nested), as_json)
     if output:
-        write_submission(output, rows.ids, found.nested.out_of_fold)
+        write_submission(output, rows.ids, nested.out_of_fold)
         common.report_written(output)
 
 

@@ -152,7 +152,7 @@ def _run_entries(folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[
     from gapstack.runs.recipe import Recipe
     from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers
 
-    part, members = run_answers(folder, gold, [member] if member else ())
+    part, members = run_answers(folder, gold, member)
     contaminated_by = Recipe.of_run(folder).contaminated_by()
     systems = FittedRun(folder).systems
     entries = []

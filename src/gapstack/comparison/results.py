@@ -25,9 +25,10 @@ from gapstack.evaluation import (
 )
 
 if TYPE_CHECKING:
+    from gapstack.ensemble.nested import NestedStack
     from gapstack.resolvers.clusters import Clusters, Heads
-    from gapstack.runs.cross_validation import FileStack
     from gapstack.runs.results import Run
+    from gapstack.types import Probabilities
 
 
 _REPLICATES = 2000
@@ -134,7 +135,7 @@ def standings() -> list[Standing]:
             standing = Standing(
                 name, recipe.best, folds=(len(done), recipe.folds * len(jobs)), seconds=sum(done)
             )
-            run = stored_run(folder, [recipe.best])
+            run = stored_run(folder, recipe.best)
             if run.members or run.stack:
                 standing = replace(standing, parts=score_run(run))
         except GapstackError as error:
@@ -171,14 +172,14 @@ def standings_table(standings: Sequence[Standing]) -> Table:
     return Table(columns, shown, caption=" ".join([caption, *problems]), name_title="run")
 
 
-def stack_table(stack: FileStack) -> Table:
+def stack_table(rows: Corpus, files: Mapping[str, Probabilities], stack: NestedStack) -> Table:
     """Scores of each file and of their nested stack, with the stack's intervals and how it was chosen."""
-    rows, nested = stack.rows, stack.nested.out_of_fold
-    scores = [(name, score(rows, p)) for name, p in {**stack.members, "stack": nested}.items()]
+    nested = stack.out_of_fold
+    scores = [(name, score(rows, p)) for name, p in {**files, "stack": nested}.items()]
     resampled = bootstrap(rows.groups, {"stack": contributions(rows, nested)})
     loss, f1 = (resampled.interval("stack", metric) for metric in ("logloss", "f1_overall"))
     caption = (
-        f"{stack.nested.describe()}. 95% intervals, pages resampled: logloss {loss.low:.4f} to "
+        f"{stack.describe()}. 95% intervals, pages resampled: logloss {loss.low:.4f} to "
         f"{loss.high:.4f}, F1 {f1.low:.1f} to {f1.high:.1f}. The stack's row is nested: no prediction comes from a "
         "fit, a choice or a calibration that saw its fold. Files whose makers trained on these labels make it "
         "optimistic."

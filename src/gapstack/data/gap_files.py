@@ -108,7 +108,7 @@ def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
     return stream_table(path, (GAP_COLUMNS, UNLABELLED_COLUMNS), parse, quarantine=quarantine)
 
 
-def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
+def read_scorer_tsv(path: Path) -> ScorerRows:
     """Read decisions for the official scorer; repeated ids stay, since it counts the first."""
 
     def parse(row: Row) -> tuple[str, list[int]]:
@@ -119,11 +119,11 @@ def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> Scor
                 )
         return _id(row), [_DECISIONS[row[column].lower()] for column in SCORER_COLUMNS[1:]]
 
-    rows = read_table(path, (SCORER_COLUMNS,), parse, header=False, quarantine=quarantine)
+    rows = read_table(path, (SCORER_COLUMNS,), parse, header=False)
     return ScorerRows([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int8))
 
 
-def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Submission:
+def read_submission(path: Path) -> Submission:
     """Read a submission CSV; DataError for an empty or repeated id, and a row that is not of probabilities."""
     unique = _unique_ids()
 
@@ -133,7 +133,7 @@ def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Subm
             raise row.error("A", "all three are 0", expected="a positive sum")
         return unique(row), probabilities
 
-    rows = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",", quarantine=quarantine)
+    rows = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",")
     return Submission([name for name, _ in rows], np.array([values for _, values in rows]))
 
 

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gapstack.cache import by_content
 from gapstack.data import sources
 from gapstack.data.contamination import shared_with
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example
 from gapstack.data.gap_files import read_gap, read_submission
 from gapstack.errors import DataError, Place
-from gapstack.files import by_content, contents
+from gapstack.files import contents
 from gapstack.types import Floats
 
 STAGE2 = "stage2"

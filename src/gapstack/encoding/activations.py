@@ -204,11 +204,9 @@ class SentenceVectors:
     word: Matrix
 
 
-def sentence_vectors(
-    sentences: Sequence[Sentence], encoder: Encoder, layer: int = -1, *, max_pieces: int | None = None
-) -> SentenceVectors:
+def sentence_vectors(sentences: Sequence[Sentence], encoder: Encoder, layer: int = -1) -> SentenceVectors:
     """Encode sentences in float32, in one layer, from 0 (embeddings) up or from -1 (the last) down; cached."""
-    view = _view(sentences, encoder, encoder.max_pieces if max_pieces is None else max_pieces)
+    view = _view(sentences, encoder)
     states = hidden_states(view, encoder, (layer,), dtype=torch.float32).values.astype(np.float64)
     # (2 n,) borders of words and of what lies between them: sums at even places are the words'; the last word may end
     # where the states end
@@ -219,7 +217,7 @@ def sentence_vectors(
     return SentenceVectors(states[view.bounds[:-1]], wholes, words)
 
 
-def _view(sentences: Sequence[Sentence], encoder: Encoder, limit: int) -> PieceView:
+def _view(sentences: Sequence[Sentence], encoder: Encoder) -> PieceView:
     texts: list[TextPieces] = []
     for (text, (start, end)), (ids, chars) in zip(
         sentences, tokenised([text for text, _ in sentences], encoder), strict=True
@@ -229,8 +227,8 @@ def _view(sentences: Sequence[Sentence], encoder: Encoder, limit: int) -> PieceV
             raise MemberError(f"the tokenizer of {encoder.name} returns no piece for {text[start:end]!r}")
         texts.append((ids, chars, np.array([[inside[0], inside[-1] + 1]])))
     view = joined(texts, encoder, 1)
-    if (view.lengths > limit).any():
-        row = int(view.lengths.argmax())
+    row, limit = int(view.lengths.argmax()), encoder.max_pieces
+    if view.lengths[row] > limit:
         raise MemberError(
             f"{sentences[row][0][:40]!r} has {view.lengths[row]} pieces, more than the {limit} of {encoder.name}"
         )

@@ -42,9 +42,6 @@ class Attention:
     hits: NDArray[np.bool_]
     """True where choosing the name counts as choosing A, and B, (n, k, 2)."""
 
-    def __len__(self) -> int:
-        return len(self.scores)
-
     def directed(self, direction: Direction = "both") -> Floats32:
         """Scores (n, k, layers, heads) in one direction; twice the layers for ``each``."""
         if direction == "both":

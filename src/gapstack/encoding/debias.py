@@ -3,8 +3,7 @@
 Iterative null-space projection (:func:`null_space`) also debiases a member's features.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -147,14 +146,6 @@ def most_biased(space: Vectors, lists: Lists, count: int) -> Biased:
     return Biased(sides.reshape(-1), np.tile([True, False], size), note)
 
 
-class Debiaser(ABC):
-    """Changes the vectors of a space. Constructor arguments are settings; their defaults are the paper's."""
-
-    @abstractmethod
-    def apply(self, space: Vectors, lists: Lists) -> Vectors:
-        """Return the debiased space, with the same words; DataError if the space lacks words the method needs."""
-
-
 class NullSpace(NamedTuple):
     """A projection (d, d), the number of directions that it removes, and the remaining accuracy on held-out rows."""
 
@@ -163,15 +154,8 @@ class NullSpace(NamedTuple):
     accuracy: float
 
 
-def null_space(
-    features: Matrix,
-    labels: NDArray[np.bool_],
-    *,
-    iterations: int = 35,
-    tolerance: float = 0.01,
-    seed: int = 0,
-) -> NullSpace:
-    """Remove directions that separate two classes, until a classifier finds none (Ravfogel et al. 2020)."""
+def null_space(features: Matrix, labels: NDArray[np.bool_], *, seed: int = 0) -> NullSpace:
+    """Remove up to 35 directions that separate two classes, until a classifier finds none (Ravfogel et al. 2020)."""
     from sklearn.model_selection import train_test_split
     from sklearn.svm import LinearSVC
 
@@ -187,7 +171,7 @@ def null_space(
         classifier.fit(projected[train], labels[train])
         # not cross-validated: once class means are equal, accuracy across folds falls below chance
         accuracy = float(classifier.score(projected[test], labels[test]))
-        if accuracy <= majority + tolerance or len(basis) >= min(iterations, dimensions - 1):
+        if accuracy <= majority + 0.01 or len(basis) >= min(35, dimensions - 1):
             break
         # already orthogonal to the basis up to rounding, which would accumulate
         direction = classifier.coef_[0] - basis.T @ (basis @ classifier.coef_[0])
@@ -196,144 +180,120 @@ def null_space(
     return NullSpace(np.eye(dimensions) - basis.T @ basis, len(basis), accuracy)
 
 
-class HardDebias(Debiaser):
-    """Hard debiasing: neutral words lose their gender component, pairs are equalized (Bolukbasi et al. 2016)."""
-
-    def apply(self, space: Vectors, lists: Lists) -> Vectors:
-        """See :class:`Debiaser`; vectors have length 1."""
-        pairs, _ = locate_pairs(space, lists.definitional, "definitional pairs")
-        direction = principal_direction(space, pairs)
-        neutral = np.array([word.lower() not in lists.gendered for word in space.words])
-        debiased = space.unit.copy()
-        rest = debiased[neutral] - (debiased[neutral] @ direction)[:, None] * direction
-        length = np.linalg.norm(rest, axis=1, keepdims=True)
-        # of a vector along the direction only rounding errors remain
-        debiased[neutral] = np.divide(rest, length, out=np.zeros_like(rest), where=length > 1e-9)
-        # most of these pairs are rare words, and none is necessary
-        others, _ = locate_pairs(space, lists.equalize, "equalized pairs", minimum=0.0)
-        used: set[int] = set()
-        for one, other in np.concatenate([pairs, others]).tolist():
-            # a word of two pairs is equalized with the first one, the definitional
-            if one == other or {one, other} & used:
-                continue
-            used |= {one, other}
-            middle = (space.unit[one] + space.unit[other]) / 2
-            middle -= (middle @ direction) * direction
-            along = np.sqrt(max(0.0, 1 - float(middle @ middle)))
-            side = 1.0 if (space.unit[one] - space.unit[other]) @ direction >= 0 else -1.0
-            debiased[one], debiased[other] = (middle + s * along * direction for s in (side, -side))
-        return space.changed(debiased, f"{space.name}, hard debiased")
+def hard_debias(space: Vectors, lists: Lists) -> Vectors:
+    """Neutral words lose their gender component, pairs are equalized (Bolukbasi et al. 2016); vectors have length 1."""
+    pairs, _ = locate_pairs(space, lists.definitional, "definitional pairs")
+    direction = principal_direction(space, pairs)
+    neutral = np.array([word.lower() not in lists.gendered for word in space.words])
+    debiased = space.unit.copy()
+    rest = debiased[neutral] - (debiased[neutral] @ direction)[:, None] * direction
+    length = np.linalg.norm(rest, axis=1, keepdims=True)
+    # of a vector along the direction only rounding errors remain
+    debiased[neutral] = np.divide(rest, length, out=np.zeros_like(rest), where=length > 1e-9)
+    # most of these pairs are rare words, and none is necessary
+    others, _ = locate_pairs(space, lists.equalize, "equalized pairs", minimum=0.0)
+    used: set[int] = set()
+    for one, other in np.concatenate([pairs, others]).tolist():
+        # a word of two pairs is equalized with the first one, the definitional
+        if one == other or {one, other} & used:
+            continue
+        used |= {one, other}
+        middle = (space.unit[one] + space.unit[other]) / 2
+        middle -= (middle @ direction) * direction
+        along = np.sqrt(max(0.0, 1 - float(middle @ middle)))
+        side = 1.0 if (space.unit[one] - space.unit[other]) @ direction >= 0 else -1.0
+        debiased[one], debiased[other] = (middle + s * along * direction for s in (side, -side))
+    return space.changed(debiased, f"{space.name}, hard debiased")
 
 
-@dataclass
-class GnGlove(Debiaser):
-    """Drops the last ``components`` of GN-GloVe vectors (Zhao et al. 2018, section 3), trained to hold gender."""
+def gn_glove(space: Vectors, lists: Lists) -> Vectors:
+    """Drop the last component of GN-GloVe vectors, trained to hold gender (Zhao et al. 2018, section 3).
 
-    components: int = 1
+    Raises DataError if it does not separate masculine from feminine words.
+    """
+    from sklearn.metrics import roc_auc_score
 
-    def apply(self, space: Vectors, lists: Lists) -> Vectors:
-        """Drop the components; DataError if the last one does not separate masculine from feminine words."""
-        from sklearn.metrics import roc_auc_score
-
-        # GN-GloVe's lists have many rare words, so low coverage is enough
-        masculine, _ = locate(space, lists.masculine, "GN-GloVe's masculine words", minimum=0.1)
-        feminine, _ = locate(space, lists.feminine, "GN-GloVe's feminine words", minimum=0.1)
-        last = space.matrix[np.concatenate([masculine, feminine]), -1]
-        area = float(roc_auc_score(np.arange(len(last)) < len(masculine), last))
-        if max(area, 1 - area) < _SEPARATES:
-            raise DataError(
-                f"{space.name} is not GN-GloVe: its last component separates masculine from feminine words with an "
-                f"area under the ROC curve of {max(area, 1 - area):.2f}",
-                expected=f"at least {_SEPARATES}",
-                remedy="Use vectors trained as GN-GloVe, or leave gn_glove out",
-            )
-        return space.changed(space.matrix[:, : -self.components], f"{space.name}, neutral components")
+    # GN-GloVe's lists have many rare words, so low coverage is enough
+    masculine, _ = locate(space, lists.masculine, "GN-GloVe's masculine words", minimum=0.1)
+    feminine, _ = locate(space, lists.feminine, "GN-GloVe's feminine words", minimum=0.1)
+    last = space.matrix[np.concatenate([masculine, feminine]), -1]
+    area = float(roc_auc_score(np.arange(len(last)) < len(masculine), last))
+    if max(area, 1 - area) < _SEPARATES:
+        raise DataError(
+            f"{space.name} is not GN-GloVe: its last component separates masculine from feminine words with an "
+            f"area under the ROC curve of {max(area, 1 - area):.2f}",
+            expected=f"at least {_SEPARATES}",
+            remedy="Use vectors trained as GN-GloVe, or leave gn_glove out",
+        )
+    return space.changed(space.matrix[:, :-1], f"{space.name}, neutral components")
 
 
-@dataclass
-class RanDebias(Debiaser):
+_WEIGHTS = (1 / 8, 6 / 8, 1 / 8)  # of repulsion, attraction and neutralization in RAN-Debias
+_REPELS = 0.05  # minimum indirect bias of a neighbour that repels a word
+
+
+def ran_debias(space: Vectors, lists: Lists, *, count: int = 100, steps: int = 300) -> Vectors:
     """RAN-Debias: repulsion, attraction and neutralization by gradient descent (Kumar et al. 2020, section 5).
 
-    ``weights`` are those three's. Each word is repelled by those of its ``count`` nearest neighbours whose indirect
-    bias is at least ``threshold``.
+    Each word is repelled by those of its ``count`` nearest neighbours whose indirect bias is large. Gendered words do
+    not change, and vectors have length 1.
     """
-
-    weights: tuple[float, float, float] = (1 / 8, 6 / 8, 1 / 8)
-    threshold: float = 0.05
-    count: int = 100
-    steps: int = 300
-    learning_rate: float = 0.01
-
-    def apply(self, space: Vectors, lists: Lists) -> Vectors:
-        """See :class:`Debiaser`; gendered words do not change, and vectors have length 1."""
-        pairs, _ = locate_pairs(space, lists.definitional, "definitional pairs")
-        direction = principal_direction(space, pairs)
-        debiased = space.unit.copy()
-        neutral = np.array([word.lower() not in lists.gendered for word in space.words])
-        rows = np.flatnonzero(neutral & space.unit.any(axis=1))
-        with progress("words", len(rows)) as ticker:
-            for chunk in np.split(rows, range(512, len(rows), 512)):
-                debiased[chunk] = self._debiased(space.unit, direction, chunk)
-                ticker.advance(len(chunk))
-        return space.changed(debiased, f"{space.name}, RAN-Debias")
-
-    def _debiased(self, unit: Matrix, direction: Matrix, rows: Rows) -> Matrix:
-        import torch
-
-        near = neighbours(unit, rows, min(self.count, len(unit) - 1))
-        repel = indirect_bias(unit, direction, rows, near) >= self.threshold
-        # each word's mean is over the neighbours that repel it; 0 without any
-        share = torch.from_numpy(repel / np.maximum(repel.sum(axis=1, keepdims=True), 1)).float()  # (b, k)
-        around = torch.from_numpy(unit[near]).float()  # (b, k, d)
-        start, gender = torch.from_numpy(unit[rows]).float(), torch.from_numpy(direction).float()
-        vectors = start.clone().requires_grad_()
-        optimizer = torch.optim.Adam([vectors], lr=self.learning_rate)
-        for _ in range(self.steps):
-            at = torch.nn.functional.normalize(vectors, dim=1)
-            repulsion = (torch.einsum("bd,bkd->bk", at, around).abs() * share).sum(dim=1)
-            attraction = ((at * start).sum(dim=1) - 1).abs() / 2
-            neutralization = (at @ gender).abs()
-            terms = zip(self.weights, (repulsion, attraction, neutralization), strict=True)
-            loss = torch.stack([weight * term for weight, term in terms]).sum()
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-        return np.asarray(torch.nn.functional.normalize(vectors.detach(), dim=1).numpy(), dtype=np.float64)
+    pairs, _ = locate_pairs(space, lists.definitional, "definitional pairs")
+    direction = principal_direction(space, pairs)
+    debiased = space.unit.copy()
+    neutral = np.array([word.lower() not in lists.gendered for word in space.words])
+    rows = np.flatnonzero(neutral & space.unit.any(axis=1))
+    with progress("words", len(rows)) as ticker:
+        for chunk in np.split(rows, range(512, len(rows), 512)):
+            debiased[chunk] = _repelled(space.unit, direction, chunk, count, steps)
+            ticker.advance(len(chunk))
+    return space.changed(debiased, f"{space.name}, RAN-Debias")
 
 
-@dataclass
-class Inlp(Debiaser):
-    """Projects words to the null space of classifiers of the ``words`` most biased ones (Ravfogel et al. 2020)."""
+def _repelled(unit: Matrix, direction: Matrix, rows: Rows, count: int, steps: int) -> Matrix:
+    import torch
 
-    words: int = 7500
-    iterations: int = 35
-    tolerance: float = 0.01
-    seed: int = 0
-
-    def apply(self, space: Vectors, lists: Lists) -> Vectors:
-        """Project the vectors of length 1; the name of the result has the number of dimensions removed."""
-        biased = most_biased(space, lists, self.words)
-        result = null_space(
-            space.unit[biased.rows],
-            biased.feminine,
-            iterations=self.iterations,
-            tolerance=self.tolerance,
-            seed=self.seed,
-        )
-        return space.changed(
-            space.unit @ result.projection,
-            f"{space.name}, INLP ({result.removed} of {space.matrix.shape[1]} dimensions removed, "
-            f"{100 * result.accuracy:.1f}% accuracy left on held-out words)",
-        )
+    near = neighbours(unit, rows, min(count, len(unit) - 1))
+    repel = indirect_bias(unit, direction, rows, near) >= _REPELS
+    # each word's mean is over the neighbours that repel it; 0 without any
+    share = torch.from_numpy(repel / np.maximum(repel.sum(axis=1, keepdims=True), 1)).float()  # (b, k)
+    around = torch.from_numpy(unit[near]).float()  # (b, k, d)
+    start, gender = torch.from_numpy(unit[rows]).float(), torch.from_numpy(direction).float()
+    vectors = start.clone().requires_grad_()
+    optimizer = torch.optim.Adam([vectors], lr=0.01)
+    for _ in range(steps):
+        at = torch.nn.functional.normalize(vectors, dim=1)
+        repulsion = (torch.einsum("bd,bkd->bk", at, around).abs() * share).sum(dim=1)
+        attraction = ((at * start).sum(dim=1) - 1).abs() / 2
+        neutralization = (at @ gender).abs()
+        terms = zip(_WEIGHTS, (repulsion, attraction, neutralization), strict=True)
+        loss = torch.stack([weight * term for weight, term in terms]).sum()
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    return np.asarray(torch.nn.functional.normalize(vectors.detach(), dim=1).numpy(), dtype=np.float64)
 
 
-DEBIASERS: Registry[type[Debiaser]] = Registry(
+def inlp(space: Vectors, lists: Lists, *, words: int = 7500) -> Vectors:
+    """Project to the null space of classifiers of the ``words`` most biased words (Ravfogel et al. 2020)."""
+    biased = most_biased(space, lists, words)
+    result = null_space(space.unit[biased.rows], biased.feminine)
+    return space.changed(
+        space.unit @ result.projection,
+        f"{space.name}, INLP ({result.removed} of {space.matrix.shape[1]} dimensions removed, "
+        f"{100 * result.accuracy:.1f}% accuracy left on held-out words)",
+    )
+
+
+Debiaser = Callable[[Vectors, Lists], Vectors]
+"""Returns the debiased space, with the same words; DataError if the space lacks words that the method needs."""
+DEBIASERS: Registry[Debiaser] = Registry(
     "debiaser",
     {
-        "hard": Entry(HardDebias, "without the gender direction"),
-        "gn_glove": Entry(GnGlove, "vectors trained with a gender component"),
-        "ran": Entry(RanDebias, "repelled, attracted and neutralised"),
-        "inlp": Entry(Inlp, "without what linear classifiers find gender by"),
+        "hard": Entry(hard_debias, "without the gender direction"),
+        "gn_glove": Entry(gn_glove, "vectors trained with a gender component"),
+        "ran": Entry(ran_debias, "repelled, attracted and neutralised"),
+        "inlp": Entry(inlp, "without what linear classifiers find gender by"),
     },
 )
 """By name."""

@@ -20,7 +20,7 @@ from gapstack.data.cells import whole_number
 from gapstack.data.sources import find
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import atomic_path, open_bytes, tree_digest
+from gapstack.files import open_bytes, tree_digest
 from gapstack.types import Matrix
 
 ENCODER = "encoder"
@@ -37,13 +37,6 @@ class Vectors:
     name: str
     words: tuple[str, ...]
     matrix: Matrix
-
-    def __post_init__(self) -> None:
-        if len(self._rows) != len(self.words):
-            raise DataError(f"{self.name}: a word occurs twice", expected="one vector for each word")
-        if not np.isfinite(self.matrix).all():
-            bad = self.words[int(np.flatnonzero(~np.isfinite(self.matrix).all(axis=1))[0])]
-            raise DataError(f"{self.name}: the vector of {bad!r} is not finite")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -133,17 +126,6 @@ def _locate(source: str | Path) -> Path | Encoder:
     if folder and (folder / name).is_file():
         return folder / name
     raise DataNotFoundError(f"no vectors at {path.absolute()}; give a file, or encoder:NAME")
-
-
-def write_vectors(path: Path, vectors: Vectors) -> None:
-    """Write word2vec's text format, exact for float32; DataError if a word contains white space."""
-    for word in vectors.words:
-        if not word or word.split() != [word]:
-            raise DataError(f"the word {word!r} cannot be written", expected="words without white space")
-    with atomic_path(Path(path)) as temporary, temporary.open("w", encoding="utf-8") as stream:
-        stream.write(f"{len(vectors)} {vectors.matrix.shape[1]}\n")
-        for word, vector in zip(vectors.words, vectors.matrix, strict=True):
-            stream.write(f"{word} {' '.join(f'{value:.9g}' for value in vector)}\n")
 
 
 def _records(path: Path) -> Iterator[tuple[bytes, Matrix, Place]]:

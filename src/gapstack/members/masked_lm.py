@@ -138,7 +138,7 @@ class MaskedLM(EncoderMember):
                 "from them; give more rows, texts='stage2', or another encoder"
             )
         view = align(examples, encoder, self.max_pieces)
-        train_once(model, PieceData(view, np.array(targets), {"at": _masked(view)}), plan)
+        train_once(model, PieceData(view, np.array(targets), {"at": _masked(view)}), [plan])
         freeze(model, tuple(plan.frozen))
         learned = {name: compact(name, p) for name, p in model.named_parameters() if p.requires_grad}
         learned_from = f"{len(targets)} masked names in {title}, {len(texts)} texts {kind}"

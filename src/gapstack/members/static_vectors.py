@@ -17,13 +17,13 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
+from gapstack.cache import by_content
 from gapstack.data import Corpus, Example
 from gapstack.data.word_lists import lists_key, read_lists
 from gapstack.encoding.activations import span_activations
 from gapstack.encoding.debias import DEBIASERS, DebiaserName
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.static_vectors import ENCODER, Vectors, read_vectors, vectors_key
-from gapstack.files import by_content
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, FrozenHead, Scaling, chosen_layers, mean_vectors
 from gapstack.members.frozen_spans import SiameseSpans, distance_relations
 from gapstack.settings import Count, FractionBelowOne, Natural
@@ -118,5 +118,5 @@ def _key(vectors: str, debias: str, limit: int | None) -> Hashable:
 def _space(vectors: str, debias: str, limit: int | None) -> Vectors:
     """The space, once for all folds."""
     if debias:
-        return DEBIASERS[debias]().apply(_space(vectors, "", limit), read_lists())
+        return DEBIASERS[debias](_space(vectors, "", limit), read_lists())
     return read_vectors(vectors, limit=limit)

@@ -7,7 +7,6 @@ warning.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from gapstack.cache import array_digest
 from gapstack.data import Corpus, sources
 from gapstack.data.extra import EXTRA
 from gapstack.data.folds import Folds
@@ -223,11 +223,7 @@ class State:
     @property
     def digest(self) -> str:
         """Hash of the contents."""
-        arrays = [
-            (name, str(array.dtype), array.shape, hashlib.sha256(array.tobytes()).hexdigest())
-            for name, array in sorted(self.arrays.items())
-        ]
-        return fingerprint(arrays, self.texts, self.values)
+        return fingerprint(array_digest(self.arrays), self.texts, self.values)
 
     @classmethod
     def joined(cls, parts: Mapping[str, State], **values: Any) -> State:

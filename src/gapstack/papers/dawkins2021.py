@@ -62,7 +62,7 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus) -> Report:
     arms = train_arms(recipe, train, test)
     lists = read_lists()
     plain, trained = (read_vectors(name, limit=None) for name in SPACES)
-    neutral = DEBIASERS["gn_glove"]().apply(trained, lists)
+    neutral = DEBIASERS["gn_glove"](trained, lists)
     audited = audit_embeddings(plain, lists, ["hard", "ran", "inlp"], debiased={"gn_glove": neutral})
     notes = (
         f"Ours: means over {len(SEEDS)} seeds; fitted on {train.name} ({len(train):,} rows, {train.label_set} labels) "

@@ -8,12 +8,12 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gapstack.cache import SHARD_ROWS, intact_files, store
+from gapstack.cache import SHARD_ROWS, by_content, intact_files, store
 from gapstack.data.contamination import known_test_sets
 from gapstack.data.corpus import Corpus
 from gapstack.data.sources import SPLITS, gap_split, require
 from gapstack.errors import DataNotFoundError, ExtraError, MemberError
-from gapstack.files import by_content, cache_root, contents, digest, fingerprint, no_such_file
+from gapstack.files import cache_root, contents, digest, fingerprint, no_such_file
 from gapstack.resolvers.align import read_resolver
 from gapstack.resolvers.clusters import Clusters, Document, read_clusters, text_sha256
 from gapstack.resolvers.live import ADAPTERS, resolve

@@ -107,15 +107,6 @@ def stack(
     return Stack(members=each, stackers=stackers, calibrators=calibrators, folds=folds, seed=seed).fit(corpus)
 
 
-@dataclass(frozen=True)
-class FileStack:
-    """Probabilities (n, 3) of each file in the order of the rows, and their nested stack."""
-
-    rows: Corpus
-    members: dict[str, Probabilities]
-    nested: NestedStack
-
-
 def stack_files(
     paths: Sequence[Path],
     rows: Corpus,
@@ -123,8 +114,11 @@ def stack_files(
     folds: int = 10,
     seed: int = 2019,
     kinds: Sequence[str] = KINDS,
-) -> FileStack:
-    """Stack submission files for labelled rows, by stackers of ``kinds``, nested over page-grouped folds."""
+) -> tuple[dict[str, Probabilities], NestedStack]:
+    """Stack submission files for labelled rows, by stackers of ``kinds``, nested over page-grouped folds.
+
+    Returns the probabilities (n, 3) of each file in the order of the rows, and the stack.
+    """
     if len(paths) < 2:
         raise DataError(f"{len(paths)} file to stack", expected="at least two")
     counts = Counter(path.name for path in paths)
@@ -135,5 +129,4 @@ def stack_files(
     candidates = {kind: create_stacker(kind) for kind in sorted(kinds, key=[*STACKERS, *kinds].index)}
     assignment = make_folds(rows, folds, seed=seed).assignment
     base_predictions = np.stack(list(members.values()), axis=1)
-    nested = fit_nested(candidates, base_predictions, rows, assignment, list(CALIBRATORS))
-    return FileStack(rows, members, nested)
+    return members, fit_nested(candidates, base_predictions, rows, assignment, list(CALIBRATORS))

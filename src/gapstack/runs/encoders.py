@@ -18,7 +18,7 @@ from gapstack.encoding.activations import span_activations
 from gapstack.encoding.encoder_files import EMBEDDED, is_embedded
 from gapstack.encoding.encoders import EncoderSize, encoder_size, load_encoder
 from gapstack.ensemble import STACKERS
-from gapstack.errors import GapstackError, MemberError
+from gapstack.errors import GapstackError
 from gapstack.files import fingerprint, scratch_cache
 from gapstack.members import MEMBERS, create
 from gapstack.members.part import Part
@@ -38,10 +38,7 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
 
     Members that differed in their encoder alone become one, whose weight in a weighted mean is the sum of theirs.
     """
-    load_encoder(encoder)
-    size = encoder_size(encoder)
-    if size is None:
-        raise MemberError(f"the configuration of encoder {encoder} does not say how many layers it has")
+    size = load_encoder(encoder).size
     changed, replaced, parts = Counter[str](), set(), []
     for part in recipe.members:
         if "encoder" not in settings_of(MEMBERS[part.name]):

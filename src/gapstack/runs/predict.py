@@ -16,7 +16,7 @@ from gapstack.data.gap_files import read_gap_chunks, submission_text
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint, sweep, write_text
 from gapstack.members.member import Predictor
-from gapstack.processes import Executor, create_executor
+from gapstack.processes import create_executor
 from gapstack.progress import progress
 from gapstack.runs.folder import locked
 from gapstack.runs.predictors import load
@@ -37,7 +37,7 @@ def predict_file(
     The whole file is checked first. Then chunks of :data:`CHUNK` rows are predicted and stored (:func:`resumable`),
     each under a hash of its rows and of the predictor with what it has learned.
     """
-    execute, alone = create_executor(workers), workers == 1
+    alone = workers == 1
     known = predictor if isinstance(predictor, Predictor) else load(predictor)
     if known.stored:
         raise MemberError("a prediction file cannot predict new rows; give a fitted member, a stack or a run")
@@ -56,7 +56,7 @@ def predict_file(
             yield Chunk(key, len(rows), f"the rows from {rows.ids[0]} on", rows)
 
     compute = partial(_submission, known if alone else str(predictor))
-    with resumable(output, work(), compute, execute=execute, total=len(ids), title="predicting") as texts:
+    with resumable(output, work(), compute, workers=workers, total=len(ids)) as texts:
         lines = (text.decode().splitlines(keepends=True) for text in texts)
         write_text(output, "".join("".join(one[number > 0 :]) for number, one in enumerate(lines)))
     return len(ids)
@@ -86,9 +86,8 @@ def resumable(
     chunks: Iterable[Chunk],
     compute: Callable[[Any], bytes],
     *,
-    execute: Executor,
+    workers: int,
     total: float,
-    title: str,
 ) -> Iterator[Iterator[bytes]]:
     """Compute all chunks, then yield their results in order to a block that writes ``output``.
 
@@ -98,7 +97,7 @@ def resumable(
     folder, keys = Path(output).with_name(f"{Path(output).name}.partial"), list[str]()
     with locked(folder):
         sweep(folder.parent)
-        with progress(title, total) as ticker:
+        with progress("predicting", total) as ticker:
 
             def missing() -> Iterator[Chunk]:
                 for chunk in chunks:
@@ -108,7 +107,8 @@ def resumable(
                     else:
                         yield chunk
 
-            for chunk in execute(partial(_compute, compute=compute, folder=folder), missing()):
+            work = partial(_compute, compute=compute, folder=folder)
+            for chunk in create_executor(workers)(work, missing()):
                 ticker.advance(chunk.size)
         yield (_stored(folder, key)[0].read_bytes() for key in keys)
     shutil.rmtree(folder)

@@ -96,21 +96,9 @@ def load(name: str | Path | None = None) -> Predictor:
 
 
 def save(predictor: Predictor, folder: str | Path) -> None:
-    """Write a predictor into a folder, without pickle; :func:`load` reads it.
+    """Write a fitted member or stack into a folder, whole or not at all and without pickle; :func:`load` reads it.
 
-    Parameters
-    ----------
-    predictor : Predictor
-        A fitted member or stack.
-    folder : str or Path
-        Written whole or not at all.
-
-    Raises
-    ------
-    NotFittedError
-        If it is not fitted.
-    MemberError
-        If the class of a member is not registered.
+    Raises NotFittedError if it is not fitted, MemberError if the class of a member is not registered.
     """
     predictor.save(Path(folder))
 

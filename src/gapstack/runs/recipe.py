@@ -241,14 +241,14 @@ def _repeated(names: Sequence[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def _complete(table: Any, where: str) -> Any:
+def _complete(table: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     """Fill in the recipe that a table is ``like``, and expand its members (see :mod:`gapstack.members.part`)."""
-    if isinstance(table, Mapping) and "like" in table:
+    if "like" in table:
         other = table["like"]
         if not isinstance(other, str):
             raise RecipeError(f"{where}: key 'like': found {shown(other)}, expected a recipe's name")
         table = tomllib.loads(text_of(other)) | {key: own for key, own in table.items() if key != "like"}
-    if not isinstance(table, Mapping) or not isinstance(table.get("members"), list):
+    if not isinstance(table.get("members"), list):
         return table
     members: list[Any] = []
     for number, part in enumerate(table["members"], 1):
@@ -259,10 +259,8 @@ def _complete(table: Any, where: str) -> Any:
     return {**table, "members": members}
 
 
-def _check(values: object, where: str) -> None:
+def _check(values: Mapping[str, Any], where: str) -> None:
     """Check a recipe's table against the fields of :class:`Recipe`, and each part against its member or stacker."""
-    if not isinstance(values, Mapping):
-        raise RecipeError(f"{where}: found {shown(values)}, expected a table")
     place = where
     try:
         check_settings(Recipe, {key: value for key, value in values.items() if key not in _PARTS})

@@ -1,6 +1,6 @@
 """Runs as Python objects: what a run returns and stores, and what it predicted for its own rows."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,14 +78,12 @@ def _load_rows(folder: RunFolder, recipe: Recipe) -> tuple[Corpus, Corpus]:
     return train, test
 
 
-def run_answers(
-    folder: RunFolder, rows: Corpus, only: Collection[str] = ()
-) -> tuple[str, dict[str, Probabilities]]:
-    """Probabilities (n, 3) of a run's systems, or ``only`` some, for ``rows``; and the part that has the rows."""
+def run_answers(folder: RunFolder, rows: Corpus, member: str = "") -> tuple[str, dict[str, Probabilities]]:
+    """Probabilities (n, 3) of a run's systems, or of one, for ``rows``; and the part that has the rows."""
     recipe = Recipe.of_run(folder)
-    if missing := sorted(set(only) - set(recipe.systems)):
-        raise unknown(f"member of run {folder.root.name}", missing[0], recipe.systems)
-    labels = [label for label in recipe.systems if not only or label in only]
+    labels = [member] if member else recipe.systems
+    if member and member not in recipe.systems:
+        raise unknown(f"member of run {folder.root.name}", member, recipe.systems)
     for part in (HELD_OUT, OUT_OF_FOLD):
         tables = {label: _read(folder, recipe, label, part) for label in labels}
         if all(set(rows.ids) <= set(table.index) for table in tables.values()):
@@ -96,12 +94,8 @@ def run_answers(
     )
 
 
-def stored_run(
-    folder: RunFolder,
-    only: Collection[str] = (),
-    rows: tuple[Corpus, Corpus] | None = None,
-) -> Run:
-    """Read a run, or ``only`` some of its systems, as :func:`~.runner.run` returns it; nothing is executed."""
+def stored_run(folder: RunFolder, only: str = "", rows: tuple[Corpus, Corpus] | None = None) -> Run:
+    """Read a run, or ``only`` one of its systems, as :func:`~.runner.run` returns it; nothing is executed."""
     recipe = Recipe.of_run(folder)
     train, test = rows or _load_rows(folder, recipe)
     contaminated_by, jobs = recipe.contaminated_by(), finished(folder, recipe)
@@ -116,9 +110,9 @@ def stored_run(
     members = [
         result(label, sum(job["seconds"] for job in done), done[-1]["parameters"])
         for label, done in jobs.items()
-        if len(done) == recipe.folds and (not only or label in only)
+        if len(done) == recipe.folds and only in ("", label)
     ]
-    record = folder.stack() if recipe.stacked and (not only or STACK in only) else None
+    record = folder.stack() if recipe.stacked and only in ("", STACK) else None
     stack = None if record is None else result(STACK, record["seconds"])
     note = "" if record is None else record["note"]
     submission = folder.root.parents[1] / "submissions" / f"{recipe.name}.csv"

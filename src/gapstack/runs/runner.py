@@ -67,7 +67,7 @@ class RunStore(FitStore):
     def training(self, label: str, fold: int) -> Iterator[None]:
         """Let trainings within the block write checkpoints and continue from them."""
         self._started[label] = self.identity(label)
-        with checkpoint_context(self._checkpoints(label, fold), checkpoint_seconds=self.checkpoint_seconds):
+        with checkpoint_context(self._checkpoints(label, fold), seconds=self.checkpoint_seconds):
             yield
 
     def put(self, label: str, fold: int, fit: FoldFit) -> None:

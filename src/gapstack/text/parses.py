@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from gapstack import cache
 from gapstack.data import Corpus, Example, Span
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import by_content, cache_root, digest, fingerprint, tree_digest
+from gapstack.files import cache_root, digest, fingerprint, tree_digest
 from gapstack.processes import in_processes
 from gapstack.progress import progress
 from gapstack.text.grammar import Parse, parse_of
@@ -231,7 +231,7 @@ def _shipped_keys() -> tuple[str, ...]:
     return tuple(text_key(doc.text) for doc in DocBin().from_disk(SHIPPED_PARSES).get_docs(_vocabulary()))
 
 
-@by_content(lambda pipeline: pipeline.fingerprint, most=2)
+@cache.by_content(lambda pipeline: pipeline.fingerprint, most=2)
 def _loaded(pipeline: Parser) -> Language:
     from thinc.api import Model, NumpyOps
 

@@ -1,19 +1,17 @@
 """The fine-tuning loop: plans, batches by length, precision, checkpoints, early stopping.
 
-A model is a ``torch.nn.Module`` that maps batches of :class:`Data` to logits, of any classes and inputs. Its attribute
+A model is a ``torch.nn.Module`` that maps batches of :class:`RowData` to logits, of any classes and inputs. Its
 ``encoder``, if any, is the pre-trained part, with its own learning rate, precision and freezing; the rest is the head.
 """
 
-from gapstack.training.checkpoints import CheckpointContext, History, checkpoint_context
-from gapstack.training.data import Data, PieceData, RowData, Targets, cross_entropy, predict, validation_rows
+from gapstack.training.checkpoints import History, checkpoint_context
+from gapstack.training.data import PieceData, RowData, Targets, cross_entropy, predict, validation_rows
 from gapstack.training.devices import seeded, trainable_encoder
 from gapstack.training.loop import train, train_once
 from gapstack.training.plan import PLAIN, Schedule, TrainingPlan
 
 __all__ = [
     "PLAIN",
-    "CheckpointContext",
-    "Data",
     "History",
     "PieceData",
     "RowData",

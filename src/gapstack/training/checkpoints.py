@@ -19,11 +19,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from gapstack.cache import array_digest
 from gapstack.errors import DamageError, Place
 from gapstack.files import atomic_path, discard, fingerprint, sweep, write_text
 from gapstack.progress import console
 from gapstack.records import source_digest, versions
-from gapstack.training.data import Data, Objective, array_digest, cross_entropy
+from gapstack.training.data import Objective, RowData, cross_entropy
 from gapstack.training.devices import Tensors, compute_dtype, processes, rng_states
 from gapstack.training.plan import TrainingPlan
 
@@ -31,23 +32,18 @@ NAME, LOG = "checkpoint.safetensors", "history.jsonl"
 _SHARE_OF_TIME = 0.02  # for writing checkpoints
 
 
-@dataclass(frozen=True)
-class CheckpointContext:
-    """A folder for checkpoints and logs; each training's subfolder is named by a hash of what decides its result."""
-
-    folder: Path
-    checkpoint_seconds: float = 120.0
-    """Minimum time between two checkpoints; 0 for one after each update. Longer where writing one is slow."""
-
-
-current_context: ContextVar[CheckpointContext | None] = ContextVar("checkpoint_context", default=None)
-"""Context of the enclosing :func:`checkpoint_context` block, if any."""
+current_context: ContextVar[tuple[Path, float] | None] = ContextVar("checkpoint_context", default=None)
+"""Folder and seconds of the enclosing :func:`checkpoint_context` block, if any."""
 
 
 @contextmanager
-def checkpoint_context(folder: Path, *, checkpoint_seconds: float = 120.0) -> Iterator[None]:
-    """Let every training within the block use ``folder`` (see :class:`CheckpointContext`)."""
-    token = current_context.set(CheckpointContext(Path(folder), checkpoint_seconds))
+def checkpoint_context(folder: Path, *, seconds: float = 120.0) -> Iterator[None]:
+    """Let every training within the block store checkpoints and a log in ``folder``.
+
+    A training's subfolder is named by a hash of what decides its result. ``seconds`` is the minimum time between two
+    checkpoints, 0 for one after each update; it is longer where writing one is slow.
+    """
+    token = current_context.set((Path(folder), seconds))
     try:
         yield
     finally:
@@ -100,9 +96,9 @@ def _digest(record: str, tensors: Tensors) -> str:
 
 def identity(
     model: nn.Module,
-    data: Data,
+    data: RowData,
     plans: Sequence[TrainingPlan],
-    validation: Data | None = None,
+    validation: RowData | None = None,
     objective: Objective = cross_entropy,
 ) -> str:
     """Hash of what decides a training: plans, data, weights, modules and their source, loss, versions, processes."""
@@ -164,11 +160,6 @@ class History:
 
     evaluations: tuple[Evaluation, ...]
     best_updates: tuple[int | None, ...]
-
-    @property
-    def seconds(self) -> float:
-        """Duration of the run."""
-        return self.evaluations[-1].seconds if self.evaluations else 0.0
 
 
 def write_log(path: Path, evaluations: Sequence[Evaluation]) -> None:

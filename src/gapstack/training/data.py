@@ -1,11 +1,10 @@
 """Rows that become tensors, in batches of similar length; predictions for them; validation rows; the loss."""
 
 import copy
-import hashlib
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gapstack.cache import array_digest
 from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
 from gapstack.encoding.frozen import PieceLimit, forward_budget, in_passes, on_device
@@ -31,32 +31,8 @@ TARGET = "target"  # key of a batch that goes to the loss and not to the model
 _POOL = 16  # batches, within which rows are sorted by length
 
 
-def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Hash of every array's name, type, shape and contents."""
-    digest = hashlib.blake2b(digest_size=16)
-    for name, array in sorted(arrays.items()):
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
-class Data(Protocol):
-    """Rows for training or prediction."""
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """Number of pieces of each row, (n,); 1 where rows are vectors."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of everything that :meth:`batch` can return."""
-
-    def batch(self, rows: Rows) -> dict[str, Tensor]:
-        """Keyword arguments of the model for ``rows``, padded to the longest, and ``target`` where they have one."""
-
-
 class RowData:
-    """Rows that are vectors, or arrays of one shape, such as frozen features; float64 becomes float32."""
+    """Rows for training or prediction: vectors, or arrays of one shape, such as frozen features, in float32."""
 
     def __init__(self, inputs: Mapping[str, NDArray[Any]], targets: Targets | None = None):
         columns = dict(inputs) if targets is None else {**inputs, TARGET: targets}
@@ -67,19 +43,19 @@ class RowData:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """See :class:`Data`."""
+        """Number of pieces of each row, (n,): 1."""
         return np.ones(len(next(iter(self._columns.values()))), dtype=np.int64)
 
     @cached_property
     def fingerprint(self) -> str:
-        """See :class:`Data`."""
+        """Hash of everything that :meth:`batch` can return."""
         return array_digest(self._contents())
 
     def _contents(self) -> dict[str, NDArray[Any]]:
         return self._columns
 
     def batch(self, rows: Rows) -> dict[str, Tensor]:
-        """See :class:`Data`."""
+        """Keyword arguments of the model for ``rows``, padded to the longest, and ``target`` where they have one."""
         return {name: torch.from_numpy(column[rows]) for name, column in self._columns.items()}
 
 
@@ -109,7 +85,7 @@ class PieceData(RowData):
         return {"ids": self.view.ids, "bounds": self.view.bounds, **self._columns}
 
     def batch(self, rows: Rows) -> dict[str, Tensor]:
-        """See the class and :class:`Data`."""
+        """See the class and :class:`RowData`."""
         return super().batch(rows) | self._texts(rows)
 
     def _texts(self, rows: Rows) -> dict[str, Tensor]:
@@ -144,7 +120,7 @@ def epoch_batches(
 Inputs = tuple[Tensors, Tensor]  # keyword arguments of a model, and targets (or empty)
 
 
-def loader(data: Data, rows: Rows, device: torch.device) -> Callable[[Rows], Inputs]:
+def loader(data: RowData, rows: Rows, device: torch.device) -> Callable[[Rows], Inputs]:
     """Return a function that puts the rows at given positions of ``rows`` on ``device``."""
 
     def load(part: Rows) -> Inputs:
@@ -154,7 +130,7 @@ def loader(data: Data, rows: Rows, device: torch.device) -> Callable[[Rows], Inp
     return load
 
 
-def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray[np.float64]:
+def predict(model: nn.Module, data: RowData, *, precision: str = "auto") -> NDArray[np.float64]:
     """Compute the model's output for every row, (n, ...) float64; its encoder stays in ``precision`` (of a plan)."""
     device = processes().device
     model.to(device).eval()
@@ -170,7 +146,7 @@ def prediction_budget(model: nn.Module, device: torch.device) -> int:
     return training_budget(device) if config is None else forward_budget(device, config)
 
 
-def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
+def predict_in_int8(model: nn.Module, data: RowData) -> NDArray[np.float64]:
     """As :func:`predict`, on the CPU, with int8 weights in the encoder's linear layers (Jacob et al. 2018)."""
     rounded = copy.deepcopy(model).cpu().float().eval()
     with warnings.catch_warnings():
@@ -184,7 +160,7 @@ def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
 
 
 def _outputs(
-    model: nn.Module, data: Data, order: Rows, device: torch.device, limit: PieceLimit
+    model: nn.Module, data: RowData, order: Rows, device: torch.device, limit: PieceLimit
 ) -> NDArray[np.float64]:
     @torch.inference_mode()
     def compute(_: Rows, loaded: Inputs) -> Tensor:

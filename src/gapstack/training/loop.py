@@ -26,15 +26,15 @@ from gapstack.files import cache_root
 from gapstack.progress import Ticker, progress
 from gapstack.training.checkpoints import (
     LOG,
-    CheckpointContext,
     Checkpoints,
     Evaluation,
     History,
+    checkpoint_context,
     current_context,
     identity,
     write_log,
 )
-from gapstack.training.data import TARGET, Data, Inputs, Objective, cross_entropy, epoch_batches, loader
+from gapstack.training.data import TARGET, Inputs, Objective, RowData, cross_entropy, epoch_batches, loader
 from gapstack.training.devices import (
     Tensors,
     compute_dtype,
@@ -53,18 +53,18 @@ from gapstack.types import Rows
 
 def train(
     model: nn.Module,
-    data: Data,
+    data: RowData,
     plan: TrainingPlan | Sequence[TrainingPlan],
-    validation: Data | None = None,
+    validation: RowData | None = None,
     *,
     objective: Objective = cross_entropy,
-    context: CheckpointContext | None = None,
 ) -> History:
     """Fine-tune a float32 model in place, on the GPU if there is one; afterwards it is in evaluation mode.
 
     ``plan`` is one phase or several, each with a fresh optimiser; ``validation`` has the rows for early stopping.
-    Checkpoints and logs go to ``context``. Under ``torchrun`` each process takes its share of every batch, with the
-    same result. The model's ``encoder`` may compute in bfloat16, so the head must cast its output to float32.
+    Checkpoints and logs go to the folder of :func:`checkpoint_context`. Under ``torchrun`` each process takes its share
+    of every batch, with the same result. The model's ``encoder`` may compute in bfloat16, so the head must cast its
+    output to float32.
     """
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     if not plans or not len(data.sizes):
@@ -75,32 +75,31 @@ def train(
         raise MemberError("training plan: patience needs validation rows to stop by")
     running = any(phase.draws_on_running_rng for phase in plans)
     with seeded(*(() if running else (plans[0].seed,))):
-        return _Training(model, data, plans, validation, objective, context or current_context.get()).run()
+        return _Training(model, data, plans, validation, objective).run()
 
 
 def train_once(
     model: nn.Module,
-    data: Data,
-    plan: TrainingPlan | Sequence[TrainingPlan],
+    data: RowData,
+    plans: Sequence[TrainingPlan],
     *,
     objective: Objective = cross_entropy,
 ) -> None:
     """Train in place as :func:`train`, or load the weights of an earlier call (:func:`~.checkpoints.identity`)."""
-    plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     key = identity(model, data, plans, objective=objective)
     folder = cache_root() / "trained"
     folder.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(folder / f".{key}.lock"):
         stored = intact_files(folder, ".safetensors", label=f"{key}-")
         if not stored:
-            context = CheckpointContext(folder / "unfinished")
-            train(model, data, plans, objective=objective, context=context)
+            with checkpoint_context(folder / "unfinished"):
+                train(model, data, plans, objective=objective)
             names = trained_names(model, plans) | {name for name, _ in model.named_buffers()}
             weights = {
                 name: tensor.cpu().clone() for name, tensor in model.state_dict().items() if name in names
             }
             stored = [store(folder, save(weights), ".safetensors", label=f"{key}-")]
-            shutil.rmtree(context.folder / key, ignore_errors=True)
+            shutil.rmtree(folder / "unfinished" / key, ignore_errors=True)
     model.load_state_dict(load_file(stored[0]), strict=False)
     model.eval()
 
@@ -128,11 +127,10 @@ class _Training:
     def __init__(
         self,
         model: nn.Module,
-        data: Data,
+        data: RowData,
         plans: tuple[TrainingPlan, ...],
-        validation: Data | None,
+        validation: RowData | None,
         objective: Objective,
-        context: CheckpointContext | None,
     ):
         self.model, self.data, self.plans, self.validation = model, data, plans, validation
         self.objective, self.state = objective, processes()
@@ -142,9 +140,9 @@ class _Training:
         self.best: Tensors = {}
         self.checkpoints: Checkpoints | None = None
         self.log: Path | None = None
-        if context is not None:
-            folder = context.folder / identity(model, data, plans, validation, objective)
-            self.checkpoints = Checkpoints(folder, context.checkpoint_seconds)
+        if context := current_context.get():
+            folder = context[0] / identity(model, data, plans, validation, objective)
+            self.checkpoints = Checkpoints(folder, context[1])
             if self.state.is_main_process:
                 self.log = folder / LOG
         model.to(self.device)
@@ -290,7 +288,7 @@ class _Training:
         else:
             record.misses += 1
 
-    def _validation_loss(self, data: Data) -> float:
+    def _validation_loss(self, data: RowData) -> float:
         """Mean loss without label smoothing; every process computes all rows."""
         self.model.eval()
         order = np.argsort(data.sizes, kind="stable")
