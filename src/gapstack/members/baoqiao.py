@@ -26,7 +26,6 @@ from gapstack.data import Corpus, Example, Label, Span
 from gapstack.errors import MemberError
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, EncoderMember, FrozenHead, Scaling
 from gapstack.members.layers import dense_block
-from gapstack.members.member import State
 from gapstack.members.soft_labels import DistilledMember, TrainingSet
 from gapstack.settings import Count, FractionBelowOne, Natural, Positive, Seed
 from gapstack.text.words import page_title, shared_tokens, words
@@ -44,6 +43,8 @@ class LeavesOut(DistilledMember):
 
     without: Literal["A", "B", "NEITHER"] | None = None
     """A class that is not learned: its rows are left out, and its probability is its share of the training rows."""
+
+    LEARNED = ("share",)
 
     @property
     def left_out(self) -> Label | None:
@@ -71,15 +72,6 @@ class LeavesOut(DistilledMember):
             probabilities = probabilities * (1 - self.share_)
             probabilities[:, self.left_out] = self.share_
         return probabilities
-
-    def _state(self) -> State:
-        state = super()._state()
-        return State(state.arrays, state.texts, {**state.values, "share": self.share_})
-
-    def _restore(self, state: State) -> None:
-        super()._restore(state)
-        if "share" in state.values:  # not while it is being fitted
-            self.share_ = state.values["share"]
 
 
 class MentionProducts(LeavesOut, EncoderMember):
@@ -185,12 +177,6 @@ class KernelSVM(MentionProducts):
             inputs = decision_values(self.arrays_, inputs)
         logits = inputs @ self.arrays_["weights"].T + self.arrays_["biases"]
         return self._completed(softmax(logits, axis=1))
-
-    def _state(self) -> State:
-        return State(self.arrays_, values={"share": self.share_})
-
-    def _restore(self, state: State) -> None:
-        self.arrays_, self.share_ = state.arrays, state.values["share"]
 
 
 class MentionNetwork(MentionProducts, FrozenHead):

@@ -17,8 +17,8 @@ from gapstack.encoding.debias import null_space
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
 from gapstack.features.blocks import BlockName, features
-from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
+from gapstack.members.store import Arrays, State
 from gapstack.settings import Count, Natural, Seed, ValidationFraction
 from gapstack.training import (
     RowData,
@@ -33,7 +33,6 @@ from gapstack.training import (
 from gapstack.training.plan import Plan
 from gapstack.types import Floats32, Ints, Probabilities
 
-Arrays = Mapping[str, NDArray[Any]]  # inputs of a head by name; the first axis is rows
 Scaling = Literal["columns", "whole", "range"]
 """Every column by its mean and standard deviation, by one deviation for all columns, or from lowest 0 to highest 1."""
 Depth = tuple[tuple[int, ...], int]
@@ -132,6 +131,7 @@ class FrozenHead(SoftLabelMember):
     PLAN: ClassVar[TrainingPlan]
     SCALING: ClassVar[Mapping[str, Scaling]] = {}
     """How inputs are scaled by the training rows, by name; others stay as they are."""
+    LEARNED = ("shapes",)
 
     def plan(self) -> TrainingPlan:
         """Return the plan of each network, with the changes of ``training``; MemberError if these do not fit."""
@@ -185,7 +185,7 @@ class FrozenHead(SoftLabelMember):
             networks.append(network)
         self.shapes_ = {name: list(array.shape[1:]) for name, array in arrays.items()}
         scales = {f"{_SCALES}{name}": scale for name, scale in self.scales_.items()}
-        self._restore(State(scales | arrays_of(networks), values={"shapes": self.shapes_}))
+        self._use(scales | arrays_of(networks))
 
     def _split(self, training_set: TrainingSet, seed: int) -> tuple[RowData, RowData]:
         """Rows to learn from, and rows given with labels to stop by."""
@@ -208,15 +208,12 @@ class FrozenHead(SoftLabelMember):
         answers = [softmax(predict(network, data, precision="float32"), axis=1) for network in self.networks_]
         return np.mean(answers, axis=0)
 
-    def _state(self) -> State:
-        return State(self.arrays_, values={"shapes": self.shapes_})
-
-    def _restore(self, state: State) -> None:
-        self.arrays_, self.shapes_ = state.arrays, state.values["shapes"]
-        self.scales_ = state.part(_SCALES).arrays
+    def _use(self, arrays: Arrays) -> None:
+        super()._use(arrays)
+        self.scales_ = State(dict(arrays)).part(_SCALES).arrays
         empty = {name: np.empty((0, *shape)) for name, shape in self.shapes_.items()}
         with seeded(self.seed):
-            self.networks_ = networks_from(state, [self._head(empty) for _ in range(self.seeds)])
+            self.networks_ = networks_from(arrays, [self._head(empty) for _ in range(self.seeds)])
 
 
 def arrays_of(networks: Sequence[nn.Module]) -> dict[str, NDArray[Any]]:
@@ -228,10 +225,10 @@ def arrays_of(networks: Sequence[nn.Module]) -> dict[str, NDArray[Any]]:
     }
 
 
-def networks_from(state: State, networks: list[M]) -> list[M]:
+def networks_from(arrays: Arrays, networks: list[M]) -> list[M]:
     """Put the weights of :func:`arrays_of` into networks of the same shapes, for prediction."""
     for number, network in enumerate(networks):
-        own = state.part(f"{number}/").arrays
+        own = State(dict(arrays)).part(f"{number}/").arrays
         network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
         network.eval()
     return networks

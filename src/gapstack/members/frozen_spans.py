@@ -25,9 +25,8 @@ from torch.nn import functional
 from gapstack.data import Corpus
 from gapstack.encoding.activations import GROUPS, SpanActivations, span_activations
 from gapstack.features.blocks import BlockName, Features, features
-from gapstack.members.frozen_head import EncoderMember, chosen_layers, scale_of
+from gapstack.members.frozen_head import Arrays, EncoderMember, chosen_layers, scale_of
 from gapstack.members.layers import ParallelLinear, SharedLinear, cross
-from gapstack.members.member import State
 from gapstack.members.soft_labels import TrainingSet, merge
 from gapstack.settings import Count, Fraction, FractionBelowOne, Natural, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, train
@@ -104,7 +103,7 @@ class FrozenSpans(EncoderMember):
             network.cpu()
             for number, member in enumerate(members):
                 own = slice(number * self.seeds, (number + 1) * self.seeds)
-                member._restore(State(network.weights(own) | scales))
+                member._use(network.weights(own) | scales)
 
     @torch.inference_mode()
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
@@ -129,11 +128,9 @@ class FrozenSpans(EncoderMember):
         dropout = self.input_dropout, self.relation_dropout, self.dropout
         return SiameseSpans(self.seeds * members, inputs, relations, self.width, self.hidden, dropout)
 
-    def _state(self) -> State:
-        return State(self.network_.weights(slice(None)) | self.scales_)
-
-    def _restore(self, state: State) -> None:
-        weights = dict(state.arrays)
+    def _use(self, arrays: Arrays) -> None:
+        super()._use(arrays)
+        weights = dict(arrays)
         self.scales_ = {key: weights.pop(key) for key in _SCALES}
         self.network_ = self._build(len(self.scales_["piece_mean"]), len(self.scales_["relation_mean"]))
         self.network_.load_state_dict({key: torch.from_numpy(value) for key, value in weights.items()})

@@ -29,7 +29,6 @@ from gapstack.errors import MemberError, MismatchError
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.layers import PoolerHead, first_pieces
-from gapstack.members.member import State
 from gapstack.members.probert import ATTREE
 from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
 from gapstack.resolvers.sources import check_coverage, read_resolvers
@@ -116,6 +115,7 @@ class Grep(FineTuned):
         "training": ATTREE,
     }
     """Add ``clusters``: the paper has three resolvers."""
+    LEARNED = ("sources",)
 
     def reads(self) -> dict[str, Any]:
         """Inputs: no parser if files of clusters are the only evidence."""
@@ -161,13 +161,6 @@ class Grep(FineTuned):
         clusters = pronoun_clusters(corpus, list(self._evidence(corpus).values()), self.parser)
         evidence = cluster_pieces(view, clusters)
         return PieceData(view, targets, evidence)
-
-    def _state(self) -> State:
-        return State(self.arrays_, values={"sources": self.sources_})
-
-    def _restore(self, state: State) -> None:
-        super()._restore(state)
-        self.sources_ = state.values.get("sources", [])  # fine-tuning restores the weights alone
 
 
 def masked_softmax(scores: Tensor, keep: Tensor) -> Tensor:

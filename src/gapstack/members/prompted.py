@@ -21,9 +21,9 @@ from gapstack.data import Corpus, Example, Label, Span
 from gapstack.data.contamination import PRESUMED
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
-from gapstack.members.estimators import SwapEquivariantLogistic
+from gapstack.members.estimators import fit_symmetric_logistic, logistic_probabilities
 from gapstack.members.language_models import AnsweringModel, CausalModel, Reply
-from gapstack.members.member import Member, State, each_once
+from gapstack.members.member import Member, each_once
 from gapstack.members.model_servers import Asking, Limits, ModelServer, is_address
 from gapstack.members.prompts import Prompt
 from gapstack.progress import print_note
@@ -77,6 +77,8 @@ class Prompted(Member):
     seed: Seed = 0
     """Seed of the choice of examples and calibration rows."""
 
+    LEARNED = ("examples", "regression")
+
     @property
     def contaminated_by(self) -> tuple[str, ...]:
         """Test sets of the training rows, and those that a language model is presumed to have seen."""
@@ -121,14 +123,14 @@ class Prompted(Member):
         by_label = [order[labels[order] == label] for label in Label]
         in_turn = [row for rows in zip_longest(*by_label) for row in rows if row is not None]
         shown = in_turn[: self.examples]
-        self.examples_ = [corpus[int(row)] for row in shown]
+        self.examples_ = [asdict(corpus[int(row)]) for row in shown]
         rows = np.sort(order[~np.isin(order, shown)][: self.calibration_rows])
-        self.regression_: SwapEquivariantLogistic | None = None
+        self.regression_: Floats | None = None
         if self.calibration_rows:
             if not len(rows):
                 raise MemberError(f"no row of {len(corpus)} is left to calibrate on; give fewer examples")
             features = np.log(np.clip(self._probabilities(corpus.take(rows)), _FLOOR, None))
-            self.regression_ = SwapEquivariantLogistic(_MIRROR).fit(features, labels[rows])
+            self.regression_ = fit_symmetric_logistic(features, labels[rows], _MIRROR)
 
     def _prepare(self, corpus: Corpus) -> None:
         if self._is_fitted or not self.examples:  # else the examples depend on the fold
@@ -138,7 +140,7 @@ class Prompted(Member):
         probabilities = self._probabilities(corpus)
         if self.regression_ is None:
             return probabilities
-        return self.regression_.predict_proba(np.log(np.clip(probabilities, _FLOOR, None)))
+        return logistic_probabilities(self.regression_, np.log(np.clip(probabilities, _FLOOR, None)))
 
     def _probabilities(self, corpus: Corpus) -> Floats:
         """Mean of both orders' probabilities (n, 3), before calibration."""
@@ -157,7 +159,7 @@ class Prompted(Member):
     def _replies(self, corpus: Corpus) -> list[tuple[Reply, Reply]]:
         """Replies with A first and with B first."""
         prompt = Prompt(self.template, title=self.title)
-        shown = getattr(self, "examples_", ())
+        shown = list(map(_from_json, getattr(self, "examples_", ())))
         questions = [question for row in corpus for question in prompt.questions(row, shown)]
         replies = self._model().answer(questions)
         return list(zip(replies[::2], replies[1::2], strict=True))
@@ -168,17 +170,6 @@ class Prompted(Member):
         asking = Asking(self.logprobs, self.samples, self.max_tokens, json.dumps(dict(self.request or {})))
         limits = Limits(self.key_variable, self.concurrency, self.timeout, self.budget, tuple(self.price))
         return _server(self.model, asking, limits)
-
-    def _state(self) -> State:
-        state = State(values={"examples": [asdict(row) for row in self.examples_]})
-        return state if self.regression_ is None else self.regression_.added_to(state)
-
-    def _restore(self, state: State) -> None:
-        self.examples_ = [_from_json(values) for values in state.values["examples"]]
-        self.regression_ = None
-        if state.arrays:
-            self.regression_ = SwapEquivariantLogistic(_MIRROR)
-            self.regression_.taken_from(state)
 
 
 @lru_cache(maxsize=1)

@@ -53,6 +53,7 @@ _log = logging.getLogger(__name__)
 
 RECORD, STATE = "member.json", "state.json"
 _REMEDY = "Fit this member and save it again"
+Arrays = Mapping[str, NDArray[Any]]  # by name
 Identity = dict[str, str]
 """What decided a result: digests by name, each after the name of its source if that has one."""
 SOFT = frozenset({"precision", "package", "source"})
@@ -246,7 +247,10 @@ class State:
 
 
 class Learned:
-    """Base of what learns arrays and JSON values: ``weights`` in :attr:`LEARNED` is ``weights_``."""
+    """Base of what learns arrays, JSON values and boosters: ``weights`` in :attr:`LEARNED` is ``weights_``.
+
+    A class learns what its bases do as well; ``arrays_``, where it exists, has further arrays by name.
+    """
 
     LEARNED: ClassVar[tuple[str, ...]] = ()
 
@@ -259,14 +263,35 @@ class Learned:
         self._restore(state)
         return self
 
+    @classmethod
+    def _learned(cls) -> list[str]:
+        return [name for kind in cls.__mro__ for name in vars(kind).get("LEARNED", ())]
+
     def _state(self) -> State:
-        learned = {name: getattr(self, f"{name}_") for name in self.LEARNED}
-        arrays = {name: value for name, value in learned.items() if isinstance(value, np.ndarray)}
-        return State(arrays, values={name: learned[name] for name in learned.keys() - arrays.keys()})
+        state = State(dict(getattr(self, "arrays_", {})))
+        for name in self._learned():
+            value = getattr(self, f"{name}_")
+            if hasattr(value, "model_to_string"):
+                state.texts[name] = value.model_to_string()
+            else:
+                (state.arrays if isinstance(value, np.ndarray) else state.values)[name] = value
+        return state
 
     def _restore(self, state: State) -> None:
-        for name in self.LEARNED:
-            setattr(self, f"{name}_", (state.arrays if name in state.arrays else state.values)[name])
+        arrays = dict(state.arrays)
+        for name in self._learned():
+            if name in state.texts:
+                from gapstack.members.estimators import restore_booster  # imports LightGBM
+
+                value: Any = restore_booster(state.texts[name])
+            else:
+                value = arrays.pop(name) if name in arrays else state.values[name]
+            setattr(self, f"{name}_", value)
+        self._use(arrays)
+
+    def _use(self, arrays: Arrays) -> None:
+        """Take the further arrays; override to make networks of them."""
+        self.arrays_ = arrays
 
 
 def write_state(state: State, folder: Path) -> None:
