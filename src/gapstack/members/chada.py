@@ -44,6 +44,7 @@ from gapstack.members.layers import (
     first_pieces,
     inclusive,
     initialise_like_bert,
+    inside,
     self_attentive_extractor,
 )
 from gapstack.settings import FractionBelowThird, Positive
@@ -143,9 +144,7 @@ class AnswerSpanHead(nn.Module):
     def forward(self, hidden: Tensor, text: Tensor, **_: Tensor) -> Tensor:
         """Map hidden states (b, L, H) and the texts' ranges (b, 2) to logits (b, limit, 2)."""
         logits = self.classifier(self.dropout(hidden))
-        at = torch.arange(hidden.shape[1], device=hidden.device)
-        inside = (at >= text[:, :1]) & (at < text[:, 1:])
-        logits = logits.masked_fill(~inside[..., None], _OUTSIDE)
+        logits = logits.masked_fill(~inside(text, hidden.shape[1])[..., None], _OUTSIDE)
         padding = (0, 0, 0, self.limit - hidden.shape[1])
         return nn.functional.pad(logits, padding, value=_OUTSIDE)
 

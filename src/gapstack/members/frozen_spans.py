@@ -202,19 +202,21 @@ class SiameseSpans(nn.Module):
 
     def forward(self, pieces: Tensor, spans: Tensor, relations: Tensor) -> Tensor:
         """Map pieces (n, T, inputs), mention ranges (n, 3, 2) and (n, 2, relations) to logits (seeds, n, 3)."""
-        n = len(pieces)
-        scores = self.cross_out(self._crossed(pieces, spans)) + self.relate_out(self._related(relations))
+        keep = torch.arange(pieces.shape[1], device=spans.device) < spans[:, -1, 1:]
+        return self.scored(pieces[keep], (spans[..., 1] - spans[..., 0]).flatten(), relations)
+
+    def scored(self, pieces: Tensor, lengths: Tensor, relations: Tensor) -> Tensor:
+        """As :meth:`forward`, with the pieces of all mentions end to end (T, inputs), and their numbers (3 n,)."""
+        scores = self.cross_out(self._crossed(pieces, lengths)) + self.relate_out(self._related(relations))
         # (seeds, n, names, outputs)
-        scores = scores.view(self.seeds, n, 2, OUTPUTS)
+        scores = scores.view(self.seeds, -1, 2, OUTPUTS)
         return torch.cat([scores[..., 0], scores[..., 1].sum(-1, keepdim=True)], dim=-1)
 
-    def _crossed(self, pieces: Tensor, spans: Tensor) -> Tensor:
+    def _crossed(self, pieces: Tensor, lengths: Tensor) -> Tensor:
         """Hidden layer over [name; pronoun; name * pronoun; pronoun - name], (seeds, n * 2, hidden)."""
-        n, length, _ = pieces.shape
-        keep = torch.arange(length, device=spans.device) < spans[:, -1, 1:]
-        projected = self.project(quick_dropout(pieces[keep], self.input_dropout, self.training))
+        projected = self.project(quick_dropout(pieces, self.input_dropout, self.training))
         # (n, 3, seeds, width): pronoun, A, B
-        mentions = self._pooled(projected, (spans[..., 1] - spans[..., 0]).flatten()).unflatten(0, (n, 3))
+        mentions = self._pooled(projected, lengths).unflatten(0, (-1, 3))
         mentions = quick_dropout(functional.selu(mentions), self.dropout / 2, self.training)
         crossed = cross(mentions[:, 1:], mentions[:, :1]).flatten(0, 1).transpose(0, 1)
         return quick_dropout(functional.relu(self.cross(crossed)), self.dropout, self.training)

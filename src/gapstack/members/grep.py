@@ -28,7 +28,7 @@ from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
-from gapstack.members.layers import PoolerHead, first_pieces
+from gapstack.members.layers import PoolerHead, first_pieces, inside
 from gapstack.members.probert import ATTREE
 from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
 from gapstack.resolvers.sources import check_coverage, read_resolvers
@@ -226,10 +226,8 @@ class EvidencePooling(nn.Module):
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
         """Evidence (b, H), 0 without a cluster; the last two arguments are :func:`cluster_pieces`."""
         length = hidden.shape[1]
-        at = torch.arange(length, device=hidden.device)
-        inside = (at >= mentions[..., :1]) & (at < mentions[..., 1:])
         # (b, H) each
-        pronoun, a, b = self.of_pieces(hidden, inside).unbind(1)
+        pronoun, a, b = self.of_pieces(hidden, inside(mentions, length)).unbind(1)
         # mask (b, N, M, L) of the clusters' pieces; padding goes to a column that is cut off
         marks = torch.zeros(*places.shape[:3], length + 1, dtype=torch.bool, device=places.device)
         marks = marks.scatter_(-1, torch.where(kept, places, length), True)[..., :length]

@@ -123,7 +123,7 @@ class SpanHeads(nn.Module):
 
     def forward(self, hidden: Tensor, mentions: Tensor, names: Tensor, row: Tensor, **_: Tensor) -> Tensor:
         """Logits: the heads' mean (b, 3); in training each one's own (b, seeds, 3)."""
-        names, row = self.names_scale(names.flatten(0, 1)).view_as(names), self.row_scale(row)
+        names, row = self.names_scale(names), self.row_scale(row)
         logits = torch.stack([head(hidden, mentions, names, row) for head in self.heads], dim=1)
         return logits if self.training else logits.mean(1)
 

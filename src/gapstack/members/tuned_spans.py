@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 from scipy.special import softmax
 from torch import Tensor, nn
 
@@ -27,7 +26,7 @@ from gapstack.members.frozen_spans import (
     distance_relations,
     feature_relations,
 )
-from gapstack.members.layers import RunningScale
+from gapstack.members.layers import RunningScale, inside
 from gapstack.settings import Count, Fraction, FractionBelowOne, Natural
 from gapstack.training import PieceData, Targets
 from gapstack.types import Floats32, Ints, Probabilities
@@ -118,18 +117,7 @@ class TaggedSpansHead(nn.Module):
 
     def forward(self, hidden: Tensor, mentions: Tensor, relations: Tensor, **_: Tensor) -> Tensor:
         """Map hidden states (b, L, H), piece ranges (b, 3, 2) and relations (b, 2, k) to logits (b, 3)."""
-        pieces, spans = _gathered(hidden, mentions)
-        scaled = self.scale(relations.flatten(0, 1)).view_as(relations)
-        return self.spans(pieces, spans, scaled)[0]
-
-
-def _gathered(hidden: Tensor, mentions: Tensor) -> tuple[Tensor, Tensor]:
-    """Hidden states of the mentions' pieces alone, end to end (b, T, H), and the mentions' ranges in them (b, 3, 2)."""
-    ends = (mentions[..., 1] - mentions[..., 0]).cumsum(1)
-    starts = torch.nn.functional.pad(ends, (1, 0))[:, :-1]
-    # (b, T)
-    place = torch.arange(int(ends[:, -1].max()), device=hidden.device).expand(len(hidden), -1)
-    mention = (place[..., None] >= ends[:, None]).sum(-1).clamp_max(mentions.shape[1] - 1)
-    source = place + (mentions[..., 0] - starts).gather(1, mention)
-    source = source.clamp_max(hidden.shape[1] - 1)[..., None].expand(-1, -1, hidden.shape[-1])
-    return hidden.gather(1, source), torch.stack([starts, ends], dim=-1)
+        is_inside = inside(mentions, hidden.shape[1])
+        # every mention's pieces, end to end
+        row, _mention, piece = is_inside.nonzero(as_tuple=True)
+        return self.spans.scored(hidden[row, piece], is_inside.sum(-1).flatten(), self.scale(relations))[0]
