@@ -22,7 +22,7 @@ from gapstack.members import create, model_servers, store
 from gapstack.members.completions import along_path, named_option
 from gapstack.members.language_models import CausalModel, ChatQuestion
 from gapstack.members.model_servers import BudgetError
-from gapstack.members.prompts import Prompt
+from gapstack.members.prompted import Prompt
 from gapstack.runs.predictors import load
 from tests.fixtures_language_models import FAMILIES, ModelServerDouble
 

@@ -18,7 +18,7 @@ from gapstack.ensemble.stacker import (
     standardised,
 )
 from gapstack.errors import MemberError
-from gapstack.features.blocks import Features
+from gapstack.features import Features
 from gapstack.settings import FractionBelowThird, NonNegative, Positive, PositiveFraction
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from gapstack.ensemble.linear import LOGIT_FLOOR, member_weights, meta_features
 from gapstack.ensemble.stacker import Inputs, Stacker, column_scales, member_inputs, softmax, standardised
-from gapstack.features.blocks import Features
+from gapstack.features import Features
 from gapstack.members.frozen_head import Arrays, arrays_of, networks_from
 from gapstack.settings import Count, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gapstack.errors import MemberError, NotFittedError
-from gapstack.features.blocks import Features
+from gapstack.features import Features
 from gapstack.members.store import Learned
 from gapstack.settings import Configured
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities

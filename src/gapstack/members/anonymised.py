@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from gapstack.data import Corpus, Label
 from gapstack.data.augment import Variant, average, variants
 from gapstack.errors import MemberError
-from gapstack.features.blocks import BlockName, features
+from gapstack.features import BlockName, features
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
 from gapstack.members.layers import SwapEquivariant, dense_block
 from gapstack.settings import Count, FractionBelowOne, NonNegative

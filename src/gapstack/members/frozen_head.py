@@ -16,7 +16,7 @@ from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.debias import null_space
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
-from gapstack.features.blocks import BlockName, features
+from gapstack.features import BlockName, features
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.members.store import Arrays, State
 from gapstack.settings import Count, Natural, Seed, ValidationFraction
@@ -250,7 +250,7 @@ class MentionHead(EncoderMember, FrozenHead):
     PLAN = ON_MENTIONS
     SCALING: ClassVar[Mapping[str, Scaling]] = {"mentions": "columns", "names": "range", "row": "range"}
     blocks: Sequence[BlockName] = field(default=(), init=False)
-    """Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`."""
+    """Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.BLOCKS`."""
     max_pieces: Count | None = field(default=None, init=False)
     """Longest window in pieces; by default the encoder's limit."""
 

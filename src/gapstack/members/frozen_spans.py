@@ -24,7 +24,7 @@ from torch.nn import functional
 
 from gapstack.data import Corpus
 from gapstack.encoding.activations import GROUPS, SpanActivations, span_activations
-from gapstack.features.blocks import BlockName, Features, features
+from gapstack.features import BlockName, Features, features
 from gapstack.members.frozen_head import Arrays, EncoderMember, chosen_layers, scale_of
 from gapstack.members.layers import ParallelLinear, SharedLinear, cross
 from gapstack.members.soft_labels import TrainingSet, merge
@@ -53,7 +53,7 @@ class FrozenSpans(EncoderMember):
     attention_layers: Sequence[Count] | None = None
     """Layers whose heads are read; None for all."""
     blocks: Sequence[BlockName] = ()
-    """Hand-made features that join the relations; see :data:`gapstack.features.blocks.BLOCKS`."""
+    """Hand-made features that join the relations; see :data:`gapstack.features.BLOCKS`."""
     seeds: Count = 6
     """Networks whose probabilities are averaged."""
     epochs: Count = 20

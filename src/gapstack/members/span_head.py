@@ -22,7 +22,7 @@ from gapstack.data import Corpus, Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
-from gapstack.features.blocks import BlockName, features
+from gapstack.features import BlockName, features
 from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
 from gapstack.members.frozen_head import chosen_layers
 from gapstack.members.layers import (
@@ -53,7 +53,7 @@ class SpanHead(FineTuned):
     layer: LayerNumber | None = None
     """Hidden state that is read, 1 the first layer's; None: as deep as the 20th of 24."""
     blocks: Sequence[BlockName] = ("positions",)
-    """Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`; may be empty."""
+    """Hand-made features, by their names in :data:`gapstack.features.BLOCKS`; may be empty."""
     seeds: Count = 4
     """Heads whose logits are averaged."""
     tune_layer: bool = True

@@ -29,7 +29,7 @@ from gapstack.data.word_lists import lists_key
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.static_vectors import vectors_key
 from gapstack.errors import DamageError, DataError, MismatchError, Place
-from gapstack.features.blocks import needs_parses
+from gapstack.features import needs_parses
 from gapstack.files import (
     atomic_folder,
     atomic_path,
@@ -94,7 +94,7 @@ def _language_model(name: str) -> str:
 
 
 def _template(name: str) -> str:
-    from gapstack.members.prompts import template_file
+    from gapstack.members.prompted import template_file
 
     return f"{Path(name).stem} {digest(template_file(name))[:16]}"
 

@@ -17,7 +17,7 @@ from gapstack.data import Corpus, Label
 from gapstack.data.augment import Variant, average, variants
 from gapstack.encoding.activations import span_activations
 from gapstack.encoding.encoders import Encoder
-from gapstack.features.blocks import BlockName, features
+from gapstack.features import BlockName, features
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.frozen_spans import (
@@ -39,7 +39,7 @@ class TunedSpans(FineTuned):
     """A fine-tuned encoder under a siamese head over tagged spans and relations."""
 
     blocks: Sequence[BlockName] = ("surface", "cues")
-    """Hand-made features that join the relations; see :data:`gapstack.features.blocks.BLOCKS`."""
+    """Hand-made features that join the relations; see :data:`gapstack.features.BLOCKS`."""
     attention: bool = True
     """Add the attention of the encoder before fine-tuning."""
     forms: Natural = 1
