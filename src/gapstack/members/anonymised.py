@@ -111,8 +111,7 @@ class Anonymised(MentionHead):
     def _to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
         names = "original", *(f"anonymise_{number}" for number in self.copies)
         parts = [
-            (np.flatnonzero(variant.changed | (variant.name == "original")), arrays)
-            for variant, arrays in self._variants(corpus, names)
+            (np.flatnonzero(variant.counts), arrays) for variant, arrays in self._variants(corpus, names)
         ]
         arrays = {
             name: np.concatenate([arrays[name][rows] for rows, arrays in parts]) for name in parts[0][1]

@@ -63,11 +63,9 @@ class LeavesOut(DistilledMember):
         kept = np.flatnonzero(targets.sum(axis=1) > 0)
         return rows.take(kept), targets[kept]
 
-    def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        return self._completed(super()._predict_proba(corpus))  # type: ignore[safe-super]
-
-    def _completed(self, probabilities: Probabilities) -> Probabilities:
+    def _normalised(self, corpus: Corpus) -> Probabilities:
         """Give the class that was left out its share."""
+        probabilities = super()._normalised(corpus)
         if self.left_out is not None:
             probabilities = probabilities * (1 - self.share_)
             probabilities[:, self.left_out] = self.share_
@@ -176,7 +174,7 @@ class KernelSVM(MentionProducts):
         if self.classifier == "svm":
             inputs = decision_values(self.arrays_, inputs)
         logits = inputs @ self.arrays_["weights"].T + self.arrays_["biases"]
-        return self._completed(softmax(logits, axis=1))
+        return softmax(logits, axis=1)
 
 
 class MentionNetwork(MentionProducts, FrozenHead):

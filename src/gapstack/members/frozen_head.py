@@ -88,6 +88,24 @@ def scale_of(values: NDArray[Any], scaling: Scaling) -> tuple[NDArray[Any], NDAr
     return mean, np.where(spread > _CONSTANT, spread, np.float32(1))
 
 
+def scales_of(arrays: Arrays, scaling: Mapping[str, Scaling]) -> dict[str, NDArray[Any]]:
+    """Shift and divisor of each scaled input: ``mentions_shift``, ``mentions_by``, ..."""
+    scales: dict[str, NDArray[Any]] = {}
+    for name in scaling.keys() & arrays.keys():
+        scales[f"{name}_shift"], scales[f"{name}_by"] = scale_of(arrays[name], scaling[name])
+    return scales
+
+
+def scaled(arrays: Arrays, scales: Arrays, scaling: Mapping[str, Scaling]) -> Arrays:
+    """Put inputs on the scales of :func:`scales_of`; missing values (NaN) get the mean, or the middle of a range."""
+    result = dict(arrays)
+    for name in scaling.keys() & arrays.keys():
+        values = (arrays[name] - scales[f"{name}_shift"]) / scales[f"{name}_by"]
+        is_range = scaling[name] == "range"
+        result[name] = np.nan_to_num(values.clip(0, 1), nan=0.5) if is_range else np.nan_to_num(values)
+    return result
+
+
 class EncoderMember(SoftLabelMember):
     """A member that reads a pre-trained encoder, by default in the layers :attr:`LAYERS`."""
 
@@ -146,20 +164,11 @@ class FrozenHead(SoftLabelMember):
         """A freshly initialised network for arrays of these shapes, from arrays by name to logits (b, 3)."""
 
     def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
-        """Shift and divisor of each scaled input: ``mentions_shift``, ``mentions_by``, ..."""
-        scales: dict[str, NDArray[Any]] = {}
-        for name in self.SCALING.keys() & arrays.keys():
-            scales[f"{name}_shift"], scales[f"{name}_by"] = scale_of(arrays[name], self.SCALING[name])
-        return scales
+        return scales_of(arrays, self.SCALING)
 
     def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
         """Put inputs on the scale of the training rows."""
-        scaled = dict(arrays)
-        for name in self.SCALING.keys() & arrays.keys():
-            scaled[name] = (arrays[name] - scales[f"{name}_shift"]) / scales[f"{name}_by"]
-            if self.SCALING[name] == "range":  # missing values are in the middle
-                scaled[name] = np.nan_to_num(scaled[name].clip(0, 1), nan=0.5)
-        return scaled
+        return scaled(arrays, scales, self.SCALING)
 
     def _to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
         """Inputs to learn from, and the row (m,) that each belongs to."""

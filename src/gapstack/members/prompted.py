@@ -25,10 +25,10 @@ from gapstack.data.augment import swap_names
 from gapstack.data.contamination import PRESUMED
 from gapstack.data.example import Replacement, edit
 from gapstack.encoding.encoders import Encoder, load_encoder
-from gapstack.errors import DataError, DataNotFoundError, MemberError, Place, closest
+from gapstack.errors import DataError, MemberError, Place
 from gapstack.files import read_bytes
 from gapstack.members.estimators import fit_symmetric_logistic, logistic_probabilities
-from gapstack.members.language_models import AnsweringModel, CausalModel, ChatQuestion, Reply
+from gapstack.members.language_models import AnsweringModel, CausalModel, ChatQuestion, Reply, template_file
 from gapstack.members.member import Member, each_once
 from gapstack.members.model_servers import Asking, Limits, ModelServer, is_address
 from gapstack.progress import print_note
@@ -39,7 +39,6 @@ from gapstack.types import Floats, Probabilities
 _PRESUMED = tuple(f"{family}{PRESUMED}" for family in ("gap", "winogender", "winobias"))
 _MIRROR = (1, 0, 2)
 _FLOOR, _CHARACTERS_PER_TOKEN = 1e-9, 4
-_TEMPLATES = Path(__file__).parent / "prompts"
 _BLOCKS = ("instruction", "question", "options")
 _ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
@@ -206,15 +205,6 @@ def _problems(replies: Sequence[tuple[Reply, Reply]]) -> str:
 def _from_json(values: Mapping[str, Any]) -> Example:
     spans = {name: Span(*values[name]) for name in ("pronoun", "a", "b")}
     return Example(**{**values, **spans, "label": Label(values["label"])})
-
-
-def template_file(name: str) -> Path:
-    """File of a template: ``letters``, ``names``, or a file of your own (.j2)."""
-    path = Path(name) if name.endswith(".j2") else _TEMPLATES / f"{name}.j2"
-    if not path.is_file():
-        names = sorted(each.stem for each in _TEMPLATES.glob("*.j2"))
-        raise DataNotFoundError(f"no prompt template {name}; {closest(name, names)} (or give a .j2 file)")
-    return path
 
 
 class Prompt:

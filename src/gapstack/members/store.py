@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -67,18 +67,14 @@ def _encoder(name: str | None) -> str:
     return f"{Path(encoder.name).name} {encoder.fingerprint}"
 
 
-def _second_encoder(name: str | None) -> str:
-    return _encoder(name) if name else ""
-
-
 def _parser(name: str | None) -> str:
     return f"{parser_name(name)} {parser_key(name)}"
 
 
-def _files(names: str | Sequence[str] | None, find: Callable[[Any], Iterable[Path]]) -> str:
+def _teacher(names: str | Sequence[str] | None) -> str:
     if not names:
         return ""
-    files = list(find(names))
+    files = teacher_files(names)
     for file in files:
         if not file.is_file():
             raise no_such_file(file)
@@ -94,7 +90,7 @@ def _language_model(name: str) -> str:
 
 
 def _template(name: str) -> str:
-    from gapstack.members.prompted import template_file
+    from gapstack.members.language_models import template_file
 
     return f"{Path(name).stem} {digest(template_file(name))[:16]}"
 
@@ -107,11 +103,11 @@ def _extra(names: Sequence[str]) -> str:
 
 BY_CONTENT: Mapping[str, Callable[[Any], str]] = {
     "encoder": _encoder,
-    "second_encoder": _second_encoder,
+    "second_encoder": lambda name: _encoder(name) if name else "",
     "parser": _parser,
     "vectors": lambda source: f"{Path(source).name} {vectors_key(source)}",
     "clusters": lambda names: f"{_label(names)} {input_key(names)}" if names else "",
-    "teacher": lambda names: _files(names, teacher_files),
+    "teacher": _teacher,
     "model": _language_model,
     "template": _template,
 }

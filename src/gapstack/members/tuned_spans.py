@@ -104,7 +104,7 @@ def _forms(corpus: Corpus, count: int) -> Iterator[tuple[Variant, Ints]]:
     """The corpus and ``count`` forms of it, each with the numbers of the rows that differ there."""
     names = ("original", *(f"anonymise_{k}" for k in range(count)))
     for variant in variants(corpus, names):
-        yield variant, np.flatnonzero(variant.changed | (variant.name == "original"))
+        yield variant, np.flatnonzero(variant.counts)
 
 
 class TaggedSpansHead(nn.Module):
