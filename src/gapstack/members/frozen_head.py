@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
 from gapstack.features import BlockName, features
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
-from gapstack.members.store import Arrays, State
+from gapstack.members.store import Arrays, below
 from gapstack.settings import Count, Natural, Seed, ValidationFraction
 from gapstack.training import (
     RowData,
@@ -50,7 +50,6 @@ ON_MENTIONS = TrainingPlan(
 """Default plan of heads over the embedded encoder's vectors."""
 _SCALES = "scales/"
 _CONSTANT = 1e-4  # deviation below which a column counts as constant
-M = TypeVar("M", bound=nn.Module)
 
 
 def chosen_layers(chosen: Sequence[int] | int | None, encoder: Encoder, default: Depth) -> tuple[int, ...]:
@@ -219,7 +218,7 @@ class FrozenHead(SoftLabelMember):
 
     def _use(self, arrays: Arrays) -> None:
         super()._use(arrays)
-        self.scales_ = State(dict(arrays)).part(_SCALES).arrays
+        self.scales_ = below(_SCALES, arrays)
         empty = {name: np.empty((0, *shape)) for name, shape in self.shapes_.items()}
         with seeded(self.seed):
             self.networks_ = networks_from(arrays, [self._head(empty) for _ in range(self.seeds)])
@@ -234,10 +233,10 @@ def arrays_of(networks: Sequence[nn.Module]) -> dict[str, NDArray[Any]]:
     }
 
 
-def networks_from(arrays: Arrays, networks: list[M]) -> list[M]:
+def networks_from(arrays: Arrays, networks: list[nn.Module]) -> list[nn.Module]:
     """Put the weights of :func:`arrays_of` into networks of the same shapes, for prediction."""
     for number, network in enumerate(networks):
-        own = State(dict(arrays)).part(f"{number}/").arrays
+        own = below(f"{number}/", arrays)
         network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
         network.eval()
     return networks

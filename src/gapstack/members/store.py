@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from gapstack.members.member import Member
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 RECORD, STATE = "member.json", "state.json"
 _REMEDY = "Fit this member and save it again"
@@ -234,12 +235,14 @@ class State:
         return cls(arrays, texts, {"states": {key: part.values for key, part in parts.items()}} | values)
 
     def part(self, prefix: str) -> State:
-        """The part of a joined state with this prefix; its arrays alone where they were not joined as a state."""
+        """The part of a joined state with this prefix."""
+        values = self.values.get("states", {}).get(prefix, {})
+        return State(below(prefix, self.arrays), below(prefix, self.texts), values)
 
-        def below(every: Mapping[str, Any]) -> dict[str, Any]:
-            return {key.removeprefix(prefix): one for key, one in every.items() if key.startswith(prefix)}
 
-        return State(below(self.arrays), below(self.texts), self.values.get("states", {}).get(prefix, {}))
+def below(prefix: str, every: Mapping[str, T]) -> dict[str, T]:
+    """The entries whose keys begin with a prefix, without it."""
+    return {key.removeprefix(prefix): one for key, one in every.items() if key.startswith(prefix)}
 
 
 class Learned:
