@@ -101,9 +101,7 @@ _OURS = {
         _BOTH,
     ),
     "question_answering": _member(
-        "chada:QuestionAnswering",
-        "the name as the answer to a question about the pronoun",
-        "Chada 2019",
+        "chada:QuestionAnswering", "the name as the answer to a question about the pronoun", "Chada 2019"
     ),
     "masked_lm": _member(
         "masked_lm:MaskedLM",

@@ -66,7 +66,7 @@ def pronoun_clusters(
         else [source.pronoun_cluster(example) for example in corpus]
         for source in sources
     ]
-    return [list(row) for row in zip(*by_source, strict=True)] if by_source else [[] for _ in corpus]
+    return [list(row) for row in zip(*by_source, strict=True)]
 
 
 def cluster_pieces(

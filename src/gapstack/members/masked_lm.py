@@ -46,14 +46,7 @@ from gapstack.members.name_substitution import (
 )
 from gapstack.members.soft_labels import TrainingSet
 from gapstack.settings import AtLeastTwo, Count, Positive, Seed
-from gapstack.training import (
-    PieceData,
-    TrainingPlan,
-    predict,
-    seeded,
-    train_once,
-    trainable_encoder,
-)
+from gapstack.training import PieceData, TrainingPlan, predict, seeded, train_once, trainable_encoder
 from gapstack.training.parameters import freeze
 from gapstack.training.plan import Plan
 from gapstack.types import Floats, Ints, Probabilities

@@ -25,12 +25,7 @@ from gapstack.errors import MemberError
 from gapstack.features import BlockName, features
 from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
 from gapstack.members.frozen_head import chosen_layers
-from gapstack.members.layers import (
-    BatchNorm,
-    RunningScale,
-    inclusive,
-    self_attentive_extractor,
-)
+from gapstack.members.layers import BatchNorm, RunningScale, inclusive, self_attentive_extractor
 from gapstack.members.msnet import WHOLE_BATCH
 from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.training import PieceData, Targets, TrainingPlan
