@@ -20,7 +20,7 @@ from gapstack.data.extra import EXTRA
 from gapstack.data.labels import LABEL_SETS
 from gapstack.encoding.debias import DEBIASERS
 from gapstack.ensemble import CALIBRATORS, STACKERS
-from gapstack.features.blocks import BLOCKS
+from gapstack.features import BLOCKS
 from gapstack.members import MEMBERS
 from gapstack.registry import Registry
 from gapstack.resolvers.formats import FORMATS

@@ -12,7 +12,7 @@ from gapstack.data.extra import EXTRA
 from gapstack.encoding.debias import DEBIASERS
 from gapstack.ensemble import CALIBRATORS, STACKERS
 from gapstack.errors import GapstackError
-from gapstack.features.blocks import BLOCKS
+from gapstack.features import BLOCKS
 from gapstack.members import MEMBERS, create
 from gapstack.registry import Entry, Registry, UnknownNameError
 from gapstack.resolvers.formats import FORMATS

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from gapstack.cli.catalogue import descriptions_of
 from gapstack.ensemble import STACKERS
-from gapstack.features.blocks import BlockName
+from gapstack.features import BlockName
 from gapstack.members import MEMBERS
 from gapstack.members.member import Member
 from gapstack.members.part import MemberPart

@@ -19,7 +19,7 @@ from gapstack.ensemble.linear import (
 from gapstack.ensemble.stacker import EVIDENCE, softmax
 from gapstack.errors import MemberError
 from gapstack.evaluation import log_loss
-from gapstack.features.blocks import features
+from gapstack.features import features
 from tests.ensemble.test_stacker import BASE, HELD, LABELS, TRAIN, base_on, evidence_on
 
 

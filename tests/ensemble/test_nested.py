@@ -7,7 +7,6 @@ from gapstack.ensemble.nested import fit_nested
 from gapstack.ensemble.stacker import Stacker
 from gapstack.errors import MemberError
 from gapstack.evaluation import log_loss
-from gapstack.members.member import State
 from gapstack.types import BasePredictions, Probabilities
 from tests.ensemble.test_stacker import BASE, LABELS
 
@@ -40,11 +39,6 @@ class Memoriser(Stacker):
             if row.tobytes() in self.seen_:
                 answers[i] = np.where(np.arange(3) == self.seen_[row.tobytes()], 0.98, 0.01)
         return answers
-
-    def _state(self) -> State:
-        return State()
-
-    def _restore(self, state: State) -> None: ...
 
 
 def test_no_row_is_scored_by_a_fit_that_saw_it_and_the_final_fit_sees_all():

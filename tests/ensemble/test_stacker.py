@@ -9,7 +9,7 @@ from gapstack.ensemble import STACKERS, create_stacker
 from gapstack.ensemble.stacker import SWAPPED, Stacker
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation import log_loss
-from gapstack.features.blocks import Features
+from gapstack.features import Features
 from gapstack.members.store import read_state, write_state
 
 

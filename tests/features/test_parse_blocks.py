@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gapstack import features as blocks
 from gapstack.data import Corpus, Example
 from gapstack.errors import DataNotFoundError
-from gapstack.features import blocks
-from gapstack.features.blocks import features, needs_parses
+from gapstack.features import features, needs_parses
 from gapstack.features.cues import cue_features
 from gapstack.features.published import fill_the_gap_features, position_features
 from gapstack.members import create

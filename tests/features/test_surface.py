@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.errors import MemberError
-from gapstack.features.blocks import features
+from gapstack.features import features
 from gapstack.features.surface import CANDIDATE, SHARED, surface_features
 
 WIKI = "http://en.wikipedia.org/wiki/"

@@ -79,7 +79,7 @@ def planted(labels: np.ndarray) -> np.ndarray:
 def stacker_answers(kind: str, train: gapstack.Corpus, held: gapstack.Corpus) -> Probabilities:
     """Probabilities of a stacker over planted base predictions."""
     from gapstack.ensemble.stacker import EVIDENCE
-    from gapstack.features.blocks import features
+    from gapstack.features import features
 
     stacker = create_stacker(kind, **QUICK_STACKERS.get(kind, {}))
     evidence = [features(rows, EVIDENCE) if stacker.READS_EVIDENCE else None for rows in (train, held)]
@@ -156,7 +156,7 @@ def options() -> dict[str, Any]:
 
 def feature_block(name: str, corpus: gapstack.Corpus) -> dict[str, Any]:
     """Each column of a feature block: how many values there are, their sum, and so on."""
-    from gapstack.features.blocks import BLOCKS
+    from gapstack.features import BLOCKS
 
     found = BLOCKS[name](corpus)
     own = {

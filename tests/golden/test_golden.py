@@ -11,7 +11,7 @@ import pytest
 from gapstack.data import write_gap
 from gapstack.data.augment import AUGMENTATIONS
 from gapstack.ensemble import CALIBRATORS, STACKERS
-from gapstack.features.blocks import BLOCKS
+from gapstack.features import BLOCKS
 from gapstack.members import MEMBERS
 from tests.golden import quantities
 from tests.members.test_contract import ROWS

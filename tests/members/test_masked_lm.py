@@ -56,9 +56,9 @@ def test_labels_do_not_reach_the_language_model(again, tiny_encoder_folder):
     other = create("masked_lm", **settings).fit(
         again.map(lambda e: replace(e, label=Label((e.label + 1) % 3)))
     )
-    for name, array in one.model_state_.arrays.items():
-        np.testing.assert_array_equal(array, other.model_state_.arrays[name])
-    assert not np.array_equal(one.regression_.bias, other.regression_.bias)
+    for name, array in one.arrays_.items():
+        np.testing.assert_array_equal(array, other.arrays_[name])
+    assert not np.array_equal(one.regression_, other.regression_)
 
 
 def test_stage_2_is_learned_from_once_and_recorded(again, tiny_encoder_folder, monkeypatch):
@@ -101,7 +101,7 @@ def test_an_encoder_with_its_own_head_learns_nothing(again, tiny_language_model_
         "masked_lm", **{"encoder": str(tiny_language_model_folder), **QUICK, "texts": "stage2"}
     ).fit(again)
     assert member.contaminated_by == ()
-    assert member.model_state_.arrays == {}
+    assert member.arrays_ == {}
     assert "own" in member.state().values["learned_from"]
 
 

@@ -22,7 +22,7 @@ from gapstack.members import create, model_servers, store
 from gapstack.members.completions import along_path, named_option
 from gapstack.members.language_models import CausalModel, ChatQuestion
 from gapstack.members.model_servers import BudgetError
-from gapstack.members.prompts import Prompt
+from gapstack.members.prompted import Prompt
 from gapstack.runs.predictors import load
 from tests.fixtures_language_models import FAMILIES, ModelServerDouble
 
@@ -125,14 +125,14 @@ def test_examples_come_from_the_training_rows_in_turns_of_their_answers(train, h
     with ModelServerDouble() as server:
         member = create("prompted", model=server.address, examples=3, calibration_rows=10).fit(train)
         member.predict_proba(held[:1])
-        assert {row.label for row in member.examples_} == set(Label)
+        assert {row["label"] for row in member.examples_} == set(Label)
         messages = server.bodies[-1]["messages"]
     assert [one["role"] for one in messages] == ["user", "assistant"] * 3 + ["user"]
     assert [one["content"] for one in messages[1::2]] == ["A", "B", "C"]
-    assert all(row.text in train.texts for row in member.examples_)
+    assert all(row["text"] in train.texts for row in member.examples_)
     assert held[0].text.split()[0] in messages[-1]["content"]
     asked = [body["messages"][-1]["content"] for body in server.bodies[:-2]]
-    assert not any(row.text[:20] in content for row in member.examples_ for content in asked)
+    assert not any(row["text"][:20] in content for row in member.examples_ for content in asked)
 
 
 @pytest.mark.parametrize(

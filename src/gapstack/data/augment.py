@@ -45,6 +45,11 @@ class Variant(NamedTuple):
     changed: NDArray[np.bool_]  # (n,) True for changed rows
     columns: tuple[int, int, int]
 
+    @property
+    def counts(self) -> NDArray[np.bool_]:
+        """True for rows that count next to the original: all of the original, the changed ones of others; (n,)."""
+        return self.changed | (self.name == "original")
+
     def restore(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
         """Map (n, 3) probabilities for this corpus to the original's columns A, B, NEITHER."""
         return probabilities[:, self.columns]
@@ -76,7 +81,7 @@ def average(
     has_original = any(v.name == "original" and w > 0 for v, w in zip(variants, weights, strict=True))
     total = np.zeros((len(variants[0].corpus), 3))
     for variant, p, weight in zip(variants, probabilities, weights, strict=True):
-        counts = variant.changed | (variant.name == "original") | (not has_original)
+        counts = variant.counts | (not has_original)
         total += weight * counts[:, None] * variant.restore(np.asarray(p, dtype=np.float64))
     return total / total.sum(axis=1, keepdims=True)
 

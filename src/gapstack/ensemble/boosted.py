@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 import lightgbm
 import numpy as np
 
-from gapstack.ensemble.linear import LOGIT_FLOOR, ConditionalStacker
+from gapstack.ensemble.linear import LOGIT_FLOOR, member_logits, member_weights
 from gapstack.ensemble.stacker import Stacker, member_inputs, softmax
-from gapstack.members.estimators import LIGHTGBM, restore_booster
-from gapstack.members.member import State
+from gapstack.members.estimators import LIGHTGBM
 from gapstack.settings import Count, Seed
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
@@ -25,6 +24,8 @@ class LightGBMStacker(Stacker):
     seed: Seed = 0
     """Seed of the rows and columns that a tree sees."""
 
+    LEARNED = ("booster",)
+
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         data = lightgbm.Dataset(self._columns(base), labels)
         self.booster_ = _train(
@@ -38,12 +39,6 @@ class LightGBMStacker(Stacker):
     def _columns(base: BasePredictions) -> Floats:
         return member_inputs(base, "logs", _FLOOR).reshape(len(base), -1)
 
-    def _state(self) -> State:
-        return State(texts={"booster": self.booster_.model_to_string()})
-
-    def _restore(self, state: State) -> None:
-        self.booster_ = restore_booster(state.texts["booster"])
-
 
 class EvidenceStacker(Stacker):
     """A conditional logit of the base predictions, corrected by boosted trees over agreement and hand-made features."""
@@ -54,6 +49,7 @@ class EvidenceStacker(Stacker):
     """Seed of the rows and columns that a tree sees, and of the folds of the initial score."""
 
     READS_EVIDENCE: ClassVar[bool] = True
+    LEARNED = ("weights", "booster", "unguided")
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         rows = len(labels) // 2  # the second half is the first with A and B swapped
@@ -61,19 +57,22 @@ class EvidenceStacker(Stacker):
         initial = np.empty((len(labels), 3))
         for held in range(_PARTS):
             inside = part != held
-            initial[~inside] = _fit_logit(base[inside], labels[inside]).logits(base[~inside])
+            weights = member_weights(base[inside], labels[inside])
+            initial[~inside] = member_logits(base[~inside], weights)
         data = lightgbm.Dataset(self._columns(base, evidence), labels, init_score=initial.ravel(order="F"))
         self.booster_ = _train(
             self, data, num_leaves=8, min_data_in_leaf=30, lambda_l2=30, feature_fraction=0.3
         )
-        self.logit_ = _fit_logit(base, labels)
-        self.trees_ = LightGBMStacker(seed=self.seed)
-        self.trees_._fit(base, labels, evidence)
+        self.weights_ = member_weights(base, labels)
+        unguided = LightGBMStacker(seed=self.seed)
+        unguided._fit(base, labels, evidence)
+        self.unguided_ = unguided.booster_
 
     def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         correction = np.asarray(self.booster_.predict(self._columns(base, evidence), raw_score=True))
-        unguided = np.log(self.trees_._predict(base, evidence))
-        return softmax((1 - _UNGUIDED) * (self.logit_.logits(base) + correction) + _UNGUIDED * unguided)
+        unguided = np.log(np.asarray(self.unguided_.predict(LightGBMStacker._columns(base))))
+        guided = member_logits(base, self.weights_) + correction
+        return softmax((1 - _UNGUIDED) * guided + _UNGUIDED * unguided)
 
     @staticmethod
     def _columns(base: BasePredictions, evidence: Floats) -> Floats:
@@ -81,26 +80,6 @@ class EvidenceStacker(Stacker):
         logs = np.log(np.clip(base, LOGIT_FLOOR, None))
         odds = [logs[:, :, 0] - logs[:, :, 1], logs[:, :, 2] - logs[:, :, :2].max(axis=2)]
         return np.concatenate([*odds, logs.mean(axis=1), logs.std(axis=1), evidence], axis=1)
-
-    def _state(self) -> State:
-        boosters = {"booster": self.booster_, "unguided": self.trees_.booster_}
-        texts = {name: booster.model_to_string() for name, booster in boosters.items()}
-        return State(self.logit_._state().arrays, texts)
-
-    def _restore(self, state: State) -> None:
-        texts = state.texts
-        self.booster_ = restore_booster(texts["booster"])
-        self.trees_ = LightGBMStacker(seed=self.seed)
-        self.trees_.booster_ = restore_booster(texts["unguided"])
-        self.logit_ = ConditionalStacker()
-        self.logit_._restore(state)
-
-
-def _fit_logit(base: BasePredictions, labels: Labels) -> ConditionalStacker:
-    """A conditional logit of rows that are in both orders of the names already."""
-    logit = ConditionalStacker()
-    logit._fit(base, labels, np.empty((len(base), 0)))
-    return logit
 
 
 def _train(

@@ -18,7 +18,7 @@ from gapstack.ensemble.stacker import (
     standardised,
 )
 from gapstack.errors import MemberError
-from gapstack.features.blocks import Features
+from gapstack.features import Features
 from gapstack.settings import FractionBelowThird, NonNegative, Positive, PositiveFraction
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
@@ -122,7 +122,7 @@ class ConditionalStacker(Stacker):
 
     strength: Positive = 0.01
     """Weight of the penalty, in nats per row."""
-    LEARNED: ClassVar[tuple[str, ...]] = ("weights",)
+    LEARNED = ("weights",)
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         self._fit_weights(base, np.ones((len(base), 1)), labels)
@@ -141,22 +141,31 @@ class ConditionalStacker(Stacker):
         weights = np.tile(average, 2 * members)
         middle = np.r_[weights / members, np.zeros(count)]
         penalty = np.r_[np.where(weights, self.strength, shrink), np.where(average, 0.0, shrink)]
-        logs = self._logs(base, columns)
+        logs = _times_columns(base, columns)
         self.weights_ = fit_conditional_logit(logs, columns, labels, middle, penalty, row_weights)
 
-    def logits(self, base: BasePredictions, columns: Floats | None = None) -> Floats:
-        """Return (n, 3) logits, up to a constant of each row."""
-        columns = np.ones((len(base), 1)) if columns is None else columns
-        return conditional_logits(self._logs(base, columns), columns, self.weights_)
-
-    def _logs(self, base: BasePredictions, columns: Floats) -> BasePredictions:
-        """Each member's logs times each column, (n, members x columns, 3)."""
-        # not centred: NEITHER has weights of its own, so a constant added to a member's logs would not cancel
-        logs = np.log(np.clip(base, LOGIT_FLOOR, None))
-        return np.asarray((logs[:, :, None, :] * columns[:, None, :, None]).reshape(len(base), -1, 3))
-
     def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
-        return softmax(self.logits(base))
+        return softmax(member_logits(base, self.weights_))
+
+
+def member_weights(base: BasePredictions, labels: Labels) -> Floats:
+    """Weights of a :class:`ConditionalStacker` for rows that are in both orders of the names already."""
+    stacker = ConditionalStacker()
+    stacker._fit(base, labels, np.empty((len(base), 0)))
+    return stacker.weights_
+
+
+def member_logits(base: BasePredictions, weights: Floats, columns: Floats | None = None) -> Floats:
+    """Logits (n, 3) of a :class:`ConditionalStacker`, up to a constant of each row."""
+    columns = np.ones((len(base), 1)) if columns is None else columns
+    return conditional_logits(_times_columns(base, columns), columns, weights)
+
+
+def _times_columns(base: BasePredictions, columns: Floats) -> BasePredictions:
+    """Each member's logs times each column, (n, members x columns, 3)."""
+    # not centred: NEITHER has weights of its own, so a constant added to a member's logs would not cancel
+    logs = np.log(np.clip(base, LOGIT_FLOOR, None))
+    return np.asarray((logs[:, :, None, :] * columns[:, None, :, None]).reshape(len(base), -1, 3))
 
 
 def fit_conditional_logit(
@@ -253,7 +262,7 @@ class FeatureWeightedStacker(ConditionalStacker):
     """Weight of the penalty on the coefficients of meta-features, in nats per row."""
 
     READS_EVIDENCE: ClassVar[bool] = True
-    LEARNED = ("weights", "scales")
+    LEARNED = ("scales",)
 
     def _table(self, evidence: Features) -> Floats:
         return meta_features(evidence)
@@ -264,7 +273,7 @@ class FeatureWeightedStacker(ConditionalStacker):
         self._fit_weights(base, self._columns(base, evidence), labels, self.shrink, rows / rows.mean())
 
     def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
-        return softmax(self.logits(base, self._columns(base, evidence)))
+        return softmax(member_logits(base, self.weights_, self._columns(base, evidence)))
 
     def _columns(self, base: BasePredictions, evidence: Floats) -> Floats:
         """A constant, the standardised meta-features and the members' disagreement, (n, 1 + k)."""

@@ -25,7 +25,7 @@ from gapstack.ensemble.calibration import Calibrator
 from gapstack.ensemble.stacker import EVIDENCE, Stacker
 from gapstack.errors import MemberError
 from gapstack.evaluation.metrics import example_losses
-from gapstack.features.blocks import Features, features
+from gapstack.features import Features, features
 from gapstack.members.member import State
 from gapstack.processes import in_threads
 from gapstack.types import BasePredictions, Bools, Floats, Ints, Labels, Probabilities, Strings

@@ -10,11 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.ensemble.linear import LOGIT_FLOOR, ConditionalStacker, meta_features
+from gapstack.ensemble.linear import LOGIT_FLOOR, member_weights, meta_features
 from gapstack.ensemble.stacker import Inputs, Stacker, column_scales, member_inputs, softmax, standardised
-from gapstack.features.blocks import Features
-from gapstack.members.frozen_head import arrays_of, networks_from
-from gapstack.members.member import State
+from gapstack.features import Features
+from gapstack.members.frozen_head import Arrays, arrays_of, networks_from
 from gapstack.settings import Count, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
@@ -35,6 +34,8 @@ class NetworkStacker(Stacker):
     seeds: Count = 3
     seed: Seed = 0
     """Number of networks, and seed of the first."""
+
+    LEARNED = ("scales",)
 
     @abstractmethod
     def _network(self, members: int, columns: int) -> nn.Module:
@@ -62,6 +63,7 @@ class NetworkStacker(Stacker):
                 network = self._network(logs.shape[1], table.shape[1])
                 train(network, data, plan)
             self.networks_.append(network.cpu())
+        self.arrays_ = arrays_of(self.networks_)
 
     @torch.inference_mode()
     def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
@@ -76,14 +78,10 @@ class NetworkStacker(Stacker):
     def _logs(self, base: BasePredictions) -> BasePredictions:
         return np.log(np.clip(base, LOGIT_FLOOR, None))
 
-    def _state(self) -> State:
-        values = {"members": self.networks_[0].members, "columns": self.scales_.shape[1]}
-        return State(arrays_of(self.networks_) | {"scales": self.scales_}, values=values)
-
-    def _restore(self, state: State) -> None:
-        self.scales_ = state.arrays["scales"]
-        size = int(state.values["members"]), int(state.values["columns"])
-        self.networks_ = networks_from(state, [self._network(*size) for _ in range(self.seeds)])
+    def _use(self, arrays: Arrays) -> None:
+        super()._use(arrays)
+        size = self.members_, self.scales_.shape[1]
+        self.networks_ = networks_from(arrays, [self._network(*size) for _ in range(self.seeds)])
 
 
 class DenselyConnected(nn.Module):
@@ -91,7 +89,6 @@ class DenselyConnected(nn.Module):
 
     def __init__(self, members: int, columns: int, layers: int, width: int, dropout: float):
         super().__init__()
-        self.members, self.columns = members, columns
         sizes = [3 * members + width * number for number in range(layers + 1)]
         self.hidden = nn.ModuleList(nn.Linear(size, width) for size in sizes[:-1])
         self.dropout = nn.Dropout(dropout)
@@ -163,9 +160,7 @@ class PoolStacker(NetworkStacker):
         return meta_features(evidence)
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
-        logit = ConditionalStacker()
-        logit._fit(base, labels, np.empty((len(base), 0)))
-        self.weights_ = logit.weights_
+        self.weights_ = member_weights(base, labels)
         super()._fit(base, labels, evidence)
 
     def _network(self, members: int, columns: int) -> nn.Module:

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gapstack.errors import MemberError, NotFittedError
-from gapstack.features.blocks import Features
-from gapstack.members.store import Learned, State
+from gapstack.features import Features
+from gapstack.members.store import Learned
 from gapstack.settings import Configured
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
@@ -30,6 +30,7 @@ class Stacker(Learned, Configured, BaseEstimator, ABC):
     READS_EVIDENCE: ClassVar[bool] = False
     LEARNS: ClassVar[bool] = True
     """False if nothing is learned; the stacker may then pool the members of several folds at once."""
+    LEARNED: ClassVar[tuple[str, ...]] = ("members",)
 
     def fit(
         self, base_predictions: BasePredictions, labels: Labels, evidence: Features | None = None
@@ -63,17 +64,6 @@ class Stacker(Learned, Configured, BaseEstimator, ABC):
         both = self._predict(base_predictions, table)
         both = both + self._predict(base_predictions[:, :, SWAPPED], swapped)[:, SWAPPED]
         return both / both.sum(axis=1, keepdims=True)
-
-    def state(self) -> State:
-        """Return the learned state, and the number of members."""
-        state = super().state()
-        state.values["members"] = self.members_
-        return state
-
-    def restore(self, state: State) -> Self:
-        """Inverse of :meth:`state`; returns self."""
-        self.members_ = int(state.values["members"])
-        return super().restore(state)
 
     def _tables(self, evidence: Features | None, rows: int) -> tuple[Floats, Floats]:
         """Evidence in both orders of the names; without columns for a stacker that reads none."""

@@ -11,7 +11,7 @@ from math import nan
 import numpy as np
 
 from gapstack.data import Example
-from gapstack.features.blocks import ParseFeatures, Values
+from gapstack.features import ParseFeatures, Values
 from gapstack.text.cues import Cue
 from gapstack.text.discourse import Discourse, Name
 from gapstack.text.grammar import Parse, PartOfSpeech, Role

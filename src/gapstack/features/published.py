@@ -22,7 +22,7 @@ from math import log1p, nan
 import numpy as np
 
 from gapstack.data import Example, Gender, Span
-from gapstack.features.blocks import ParseFeatures, Values
+from gapstack.features import ParseFeatures, Values
 from gapstack.text.discourse import Discourse
 from gapstack.text.grammar import Parse
 from gapstack.text.scenes import Barrier

@@ -14,7 +14,7 @@ import numpy as np
 
 from gapstack.data import Corpus, Example, Gender
 from gapstack.data.example import GENDER_BY_FORM
-from gapstack.features.blocks import Features, Values
+from gapstack.features import Features, Values
 from gapstack.features.candidate import SurfaceCandidate, SurfaceRow, looks_like_verb
 from gapstack.text import word_classes as classes
 from gapstack.text.words import distinctive_tokens, same_name, same_token, shared_tokens, tokens

@@ -101,9 +101,7 @@ _OURS = {
         _BOTH,
     ),
     "question_answering": _member(
-        "chada:QuestionAnswering",
-        "the name as the answer to a question about the pronoun",
-        "Chada 2019",
+        "chada:QuestionAnswering", "the name as the answer to a question about the pronoun", "Chada 2019"
     ),
     "masked_lm": _member(
         "masked_lm:MaskedLM",
@@ -148,13 +146,8 @@ _OURS = {
 MEMBERS: Registry[type[Member]] = Registry("member", _OURS, group="gapstack.members")
 """By name; other packages add to it by entry points of the group ``gapstack.members``."""
 
-
-def _class_name(entry: Entry) -> str:
-    return str(entry.target).rpartition(":")[2]
-
-
 _CLASSES = {"Member": "gapstack.members.member:Member"} | {
-    _class_name(entry): entry.target for entry in _OURS.values()
+    entry.target.rpartition(":")[2]: entry.target for entry in _OURS.values()
 }
 __getattr__ = lazy(__name__, _CLASSES)
 

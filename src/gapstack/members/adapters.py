@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError
-from gapstack.features.blocks import BlockName, features
+from gapstack.features import BlockName, features
 from gapstack.members import MEMBERS, create
 from gapstack.members.member import Member, Predictor
 from gapstack.members.part import Part
@@ -42,7 +42,7 @@ class ClassifierMember(Member):
 
     estimator: Any
     blocks: Sequence[BlockName] = ("surface",)
-    """Feature blocks, by their names in :data:`gapstack.features.blocks.BLOCKS`."""
+    """Feature blocks, by their names in :data:`gapstack.features.BLOCKS`."""
 
     def _fit(self, corpus: Corpus) -> None:
         from sklearn.impute import SimpleImputer

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from gapstack.data import Corpus, Label
 from gapstack.data.augment import Variant, average, variants
 from gapstack.errors import MemberError
-from gapstack.features.blocks import BlockName, features
+from gapstack.features import BlockName, features
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
 from gapstack.members.layers import SwapEquivariant, dense_block
 from gapstack.settings import Count, FractionBelowOne, NonNegative
@@ -111,8 +111,7 @@ class Anonymised(MentionHead):
     def _to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
         names = "original", *(f"anonymise_{number}" for number in self.copies)
         parts = [
-            (np.flatnonzero(variant.changed | (variant.name == "original")), arrays)
-            for variant, arrays in self._variants(corpus, names)
+            (np.flatnonzero(variant.counts), arrays) for variant, arrays in self._variants(corpus, names)
         ]
         arrays = {
             name: np.concatenate([arrays[name][rows] for rows, arrays in parts]) for name in parts[0][1]

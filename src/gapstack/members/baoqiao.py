@@ -26,7 +26,6 @@ from gapstack.data import Corpus, Example, Label, Span
 from gapstack.errors import MemberError
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, EncoderMember, FrozenHead, Scaling
 from gapstack.members.layers import dense_block
-from gapstack.members.member import State
 from gapstack.members.soft_labels import DistilledMember, TrainingSet
 from gapstack.settings import Count, FractionBelowOne, Natural, Positive, Seed
 from gapstack.text.words import page_title, shared_tokens, words
@@ -45,6 +44,8 @@ class LeavesOut(DistilledMember):
     without: Literal["A", "B", "NEITHER"] | None = None
     """A class that is not learned: its rows are left out, and its probability is its share of the training rows."""
 
+    LEARNED = ("share",)
+
     @property
     def left_out(self) -> Label | None:
         """The class ``without``."""
@@ -62,24 +63,13 @@ class LeavesOut(DistilledMember):
         kept = np.flatnonzero(targets.sum(axis=1) > 0)
         return rows.take(kept), targets[kept]
 
-    def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        return self._completed(super()._predict_proba(corpus))  # type: ignore[safe-super]
-
-    def _completed(self, probabilities: Probabilities) -> Probabilities:
+    def _normalised(self, corpus: Corpus) -> Probabilities:
         """Give the class that was left out its share."""
+        probabilities = super()._normalised(corpus)
         if self.left_out is not None:
             probabilities = probabilities * (1 - self.share_)
             probabilities[:, self.left_out] = self.share_
         return probabilities
-
-    def _state(self) -> State:
-        state = super()._state()
-        return State(state.arrays, state.texts, {**state.values, "share": self.share_})
-
-    def _restore(self, state: State) -> None:
-        super()._restore(state)
-        if "share" in state.values:  # not while it is being fitted
-            self.share_ = state.values["share"]
 
 
 class MentionProducts(LeavesOut, EncoderMember):
@@ -184,13 +174,7 @@ class KernelSVM(MentionProducts):
         if self.classifier == "svm":
             inputs = decision_values(self.arrays_, inputs)
         logits = inputs @ self.arrays_["weights"].T + self.arrays_["biases"]
-        return self._completed(softmax(logits, axis=1))
-
-    def _state(self) -> State:
-        return State(self.arrays_, values={"share": self.share_})
-
-    def _restore(self, state: State) -> None:
-        self.arrays_, self.share_ = state.arrays, state.values["share"]
+        return softmax(logits, axis=1)
 
 
 class MentionNetwork(MentionProducts, FrozenHead):

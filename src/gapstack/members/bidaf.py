@@ -28,7 +28,7 @@ from gapstack.encoding.pieces import MENTIONS, PieceView, align
 from gapstack.members.baoqiao import LeavesOut, leave_out
 from gapstack.members.fine_tuned import HEAD_ALONE, FineTuned
 from gapstack.members.frozen_head import chosen_layers
-from gapstack.members.layers import initialise_like_bert
+from gapstack.members.layers import initialise_like_bert, inside, masked_mean
 from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.text.parses import parses
 from gapstack.text.scenes import scene
@@ -112,29 +112,28 @@ class FlowHead(nn.Module):
         self, hidden: Tensor, mentions: Tensor, others: Tensor, keep: Tensor | None = None, **_: Tensor
     ) -> Tensor:
         """Map hidden states (b, L, H), mention ranges (b, 3, 2) and NEITHER's pieces ``others`` to logits (b, 3)."""
-        b, length, _width = hidden.shape
+        count, length = hidden.shape[:2]
         if keep is None:
-            keep = hidden.new_ones(b, length, dtype=torch.bool)
-        places = torch.arange(length, device=hidden.device)
-        # (b, 3, L): pronoun, A and B
-        inside = (places >= mentions[..., :1]) & (places < mentions[..., 1:])
-        query = mean(hidden, inside[:, 0])
+            keep = hidden.new_ones(count, length, dtype=torch.bool)
+        # (b, L) each
+        pronoun, a, b = inside(mentions, length).unbind(1)
+        query = masked_mean(hidden, pronoun)
         # the slot comes last: (b, L + 1, H), (b, L + 1)
-        context = torch.cat([hidden, mean(hidden, keep)[:, None]], dim=1)
-        slot = keep.new_ones(b, 1)
+        context = torch.cat([hidden, masked_mean(hidden, keep)[:, None]], dim=1)
+        slot = keep.new_ones(count, 1)
         attended = self.flow.attended(context, query, torch.cat([keep, slot], dim=1))
         # the mask is as long as the corpus' longest text; L may be shorter or longer
         others = functional.pad(others, (0, length - others.shape[1]))
         # (b, 3, L + 1): the places of A, of B, and of NEITHER, which has the slot
-        classes = torch.stack([*inside[:, 1:].unbind(dim=1), others], dim=1)
-        classes = torch.cat([classes, slot.new_tensor([0, 0, 1]).expand(b, 3)[..., None]], dim=-1)
+        classes = torch.stack([a, b, others], dim=1)
+        classes = torch.cat([classes, slot.new_tensor([0, 0, 1]).expand(count, 3)[..., None]], dim=-1)
         row, place = classes.any(dim=1).nonzero(as_tuple=True)
         found, asked = context[row, place], query[row]
         # [c; q; c * q; c * h]
         merged = torch.cat([found, asked, found * asked, found * attended[row]], dim=-1)
-        scores = context.new_zeros(b, length + 1)
+        scores = context.new_zeros(count, length + 1)
         scores[row, place] = self.score(merged).squeeze(-1)
-        logits = mean(scores[..., None], classes.transpose(0, 1)).squeeze(-1).transpose(0, 1)
+        logits = masked_mean(scores[:, None, :, None], classes).squeeze(-1)
         return leave_out(logits, self.left_out)
 
 
@@ -152,12 +151,6 @@ class AttentionFlow(nn.Module):
         direction = self.context.weight + self.both * query
         similarity = torch.einsum("blh,bh->bl", context, direction) + self.query(query)
         return torch.einsum("bl,blh->bh", similarity.masked_fill(~keep, -torch.inf).softmax(dim=-1), context)
-
-
-def mean(values: Tensor, mask: Tensor) -> Tensor:
-    """Mean of values (b, L, H) where mask (..., b, L) is True, (..., b, H)."""
-    weights = mask.to(values.dtype)
-    return torch.einsum("...bl,blh->...bh", weights / weights.sum(dim=-1, keepdim=True), values)
 
 
 class TokenScores(FineTuned):
@@ -184,8 +177,9 @@ class TokenScoresHead(nn.Module):
 
     def forward(self, hidden: Tensor, mentions: Tensor, **_: Tensor) -> Tensor:
         """Map hidden states (b, L, H) and mention ranges (b, 3, 2) to logits (b, 3)."""
-        places = torch.arange(hidden.shape[1], device=hidden.device)
-        # (b, 3, L)
-        inside = (places >= mentions[..., :1]) & (places < mentions[..., 1:])
-        classes = torch.stack([inside[:, 1], inside[:, 2], inside[:, 0] | (places == 0)])
-        return mean(self.score(hidden), classes).squeeze(-1).transpose(0, 1)
+        # (b, L) each
+        pronoun, a, b = inside(mentions, hidden.shape[1]).unbind(1)
+        pronoun[:, 0] = True
+        # (b, 1, L, 1)
+        scores = self.score(hidden)[:, None]
+        return masked_mean(scores, torch.stack([a, b, pronoun], dim=1)).squeeze(-1)

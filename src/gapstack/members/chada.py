@@ -37,16 +37,16 @@ from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView
 from gapstack.errors import MemberError
 from gapstack.members.added_pieces import before_text, with_endings
-from gapstack.members.estimators import SwapEquivariantLogistic
+from gapstack.members.estimators import fit_symmetric_logistic, logistic_probabilities
 from gapstack.members.fine_tuned import ON_GAP, FineTuned, freezes_encoder
 from gapstack.members.layers import (
     PoolerHead,
     first_pieces,
     inclusive,
     initialise_like_bert,
+    inside,
     self_attentive_extractor,
 )
-from gapstack.members.member import State
 from gapstack.settings import FractionBelowThird, Positive
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan, validation_rows
 from gapstack.training.data import TARGET
@@ -78,6 +78,7 @@ class QuestionAnswering(FineTuned):
         "training": _UPPER_HALF | {"epochs": 2, "batch_size": 12, "encoder_lr": 1e-5, "head_lr": 1e-5},
     }
     PLAN = ON_GAP.changed({"label_smoothing": 0.0})
+    LEARNED = ("regression",)
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return AnswerSpanHead(
@@ -117,22 +118,17 @@ class QuestionAnswering(FineTuned):
             learn, rest = validation_rows(corpus, self.calibration_share, self.seed)
             corpus, calibration = corpus.take(learn), corpus.take(rest)
         super()._fit(corpus)
-        regression = SwapEquivariantLogistic(*_MIRROR, strength=self.strength)
-        self.regression_ = regression.fit(self._features(calibration), calibration.labels)
+        features = self._features(calibration)
+        self.regression_ = fit_symmetric_logistic(
+            features, calibration.labels, *_MIRROR, strength=self.strength
+        )
 
     def _features(self, corpus: Corpus) -> Floats:
         data = self._data(corpus, self._encoder(), None)
         return span_features(corpus, data.view, self._logits(data))
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        return self.regression_.predict_proba(self._features(corpus))
-
-    def _state(self) -> State:
-        return self.regression_.added_to(super()._state())
-
-    def _restore(self, state: State) -> None:
-        self.regression_ = SwapEquivariantLogistic(*_MIRROR, strength=self.strength)
-        super()._restore(self.regression_.taken_from(state))
+        return logistic_probabilities(self.regression_, self._features(corpus))
 
 
 class AnswerSpanHead(nn.Module):
@@ -148,9 +144,7 @@ class AnswerSpanHead(nn.Module):
     def forward(self, hidden: Tensor, text: Tensor, **_: Tensor) -> Tensor:
         """Map hidden states (b, L, H) and the texts' ranges (b, 2) to logits (b, limit, 2)."""
         logits = self.classifier(self.dropout(hidden))
-        at = torch.arange(hidden.shape[1], device=hidden.device)
-        inside = (at >= text[:, :1]) & (at < text[:, 1:])
-        logits = logits.masked_fill(~inside[..., None], _OUTSIDE)
+        logits = logits.masked_fill(~inside(text, hidden.shape[1])[..., None], _OUTSIDE)
         padding = (0, 0, 0, self.limit - hidden.shape[1])
         return nn.functional.pad(logits, padding, value=_OUTSIDE)
 

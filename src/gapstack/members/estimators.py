@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any, Self
+from typing import Any
 
 import lightgbm
 import numpy as np
@@ -11,7 +11,6 @@ from scipy.special import softmax
 
 from gapstack.data import Label
 from gapstack.errors import DamageError
-from gapstack.members.store import State
 from gapstack.types import Floats, Ints
 
 LIGHTGBM: dict[str, Any] = {
@@ -86,61 +85,46 @@ def _fields(block: bytes) -> dict[bytes, bytes]:
 
 _SWAPPED = [1, 0, 2]  # columns A, B and NEITHER after A and B are swapped
 _SMOOTHING = 0.1  # weight of an average row added to each class, so that a class without rows stays possible
-_PREFIX = "calibration."
 
 
-class SwapEquivariantLogistic:
-    """Standardised features to three classes; swapping A and B in the features swaps their probabilities.
+def fit_symmetric_logistic(
+    features: Floats,
+    labels: Ints,
+    mirror: Sequence[int],
+    signs: Sequence[float] | None = None,
+    *,
+    weights: Floats | None = None,
+    strength: float = 1.0,
+) -> Floats:
+    """Regress classes (n,) on standardised features (n, k), so that swapping A and B swaps their probabilities.
 
-    ``mirror[j]`` is the feature that replaces j, times ``signs[j]``, when A and B are swapped.
+    ``mirror[j]`` is the feature that replaces j, times ``signs[j]``, when A and B are swapped. ``weights`` (n,) of the
+    rows and signs are 1 by default; ``strength`` is scikit-learn's ``C``. Returns coefficients (3, k + 1), the bias
+    last.
     """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
 
-    weights: Floats
-    bias: Floats
+    def mirrored(table: Floats) -> Floats:
+        return table[:, list(mirror)] * (1.0 if signs is None else np.asarray(signs, dtype=np.float64))
 
-    def __init__(self, mirror: Sequence[int], signs: Sequence[float] | None = None, strength: float = 1.0):
-        self._mirror = list(mirror)
-        self._signs = np.ones(len(mirror)) if signs is None else np.asarray(signs, dtype=np.float64)
-        self._strength = strength
+    weights = np.ones(len(labels)) if weights is None else weights
+    both = np.concatenate([features, mirrored(features)])
+    classes = np.concatenate([labels, np.array(_SWAPPED)[labels], np.arange(len(Label))])
+    scaler = StandardScaler().fit(both)
+    average_rows = np.zeros((len(Label), features.shape[1]))
+    model = LogisticRegression(C=strength, max_iter=1000).fit(
+        np.concatenate([scaler.transform(both), average_rows]),
+        classes,
+        np.concatenate([weights / 2, weights / 2, np.full(len(Label), _SMOOTHING)]),
+    )
+    # W (x - mean) / scale + b as one matrix and one vector
+    slopes = model.coef_ / scaler.scale_
+    bias = model.intercept_ - slopes @ scaler.mean_
+    slopes = (slopes + mirrored(slopes)[_SWAPPED]) / 2
+    return np.column_stack([slopes, (bias + bias[_SWAPPED]) / 2])
 
-    def fit(self, features: Floats, labels: Ints, weights: Floats | None = None) -> Self:
-        """Learn from features (n, k), classes (n,) and weights of the rows (n,), all 1 by default."""
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.preprocessing import StandardScaler
 
-        weights = np.ones(len(labels)) if weights is None else weights
-        both = np.concatenate([features, self.mirrored(features)])
-        classes = np.concatenate([labels, np.array(_SWAPPED)[labels], np.arange(len(Label))])
-        scaler = StandardScaler().fit(both)
-        average_rows = np.zeros((len(Label), features.shape[1]))
-        model = LogisticRegression(C=self._strength, max_iter=1000).fit(
-            np.concatenate([scaler.transform(both), average_rows]),
-            classes,
-            np.concatenate([weights / 2, weights / 2, np.full(len(Label), _SMOOTHING)]),
-        )
-        # W (x - mean) / scale + b as one matrix and one vector
-        weights = model.coef_ / scaler.scale_
-        bias = model.intercept_ - weights @ scaler.mean_
-        self.weights = (weights + self.mirrored(weights)[_SWAPPED]) / 2
-        self.bias = (bias + bias[_SWAPPED]) / 2
-        return self
-
-    def mirrored(self, features: Floats) -> Floats:
-        """Features (n, k) with A and B swapped."""
-        return features[:, self._mirror] * self._signs
-
-    def predict_proba(self, features: Floats) -> Floats:
-        """Probabilities (n, 3) for features (n, k)."""
-        return softmax(features @ self.weights.T + self.bias, axis=1)
-
-    def added_to(self, state: State) -> State:
-        """Return a member's state with the regression's weights added."""
-        own = {f"{_PREFIX}weights": self.weights, f"{_PREFIX}bias": self.bias}
-        return State(state.arrays | own, state.texts, state.values)
-
-    def taken_from(self, state: State) -> State:
-        """Restore the weights that :meth:`added_to` added, if any; return the member's own state without them."""
-        arrays = dict(state.arrays)
-        if f"{_PREFIX}bias" in arrays:
-            self.weights, self.bias = arrays.pop(f"{_PREFIX}weights"), arrays.pop(f"{_PREFIX}bias")
-        return State(arrays, state.texts, state.values)
+def logistic_probabilities(coefficients: Floats, features: Floats) -> Floats:
+    """Probabilities (n, 3) for features (n, k) by :func:`fit_symmetric_logistic`."""
+    return softmax(features @ coefficients[:, :-1].T + coefficients[:, -1], axis=1)

@@ -25,8 +25,8 @@ from gapstack.encoding.encoders import Encoder, encoder_size, load_encoder
 from gapstack.encoding.frozen import PieceLimit, in_half, in_passes, read_states
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
-from gapstack.members.member import State
 from gapstack.members.soft_labels import DistilledMember
+from gapstack.members.store import Arrays
 from gapstack.progress import progress
 from gapstack.settings import Count, Natural, Seed, ValidationFraction
 from gapstack.training import (
@@ -183,7 +183,7 @@ class FineTuned(DistilledMember):
         tensors: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if name in learned}
         tensors |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
         # predict with the rounded weights that a file would give back
-        self._restore(State(arrays={name: compact(name, tensor) for name, tensor in tensors.items()}))
+        self._use({name: compact(name, tensor) for name, tensor in tensors.items()})
 
     def _first_stage(self, encoder: Encoder, network: Network) -> set[str]:
         """Learn the extra corpora and the teacher, once for all folds; return names of changed parameters."""
@@ -223,15 +223,11 @@ class FineTuned(DistilledMember):
         hidden = HiddenData(data, self.network_, self._encoder(), precision)
         return predict(Network(None, self.network_.head), hidden)
 
-    def _state(self) -> State:
-        return State(arrays=self.arrays_)
-
-    def _restore(self, state: State) -> None:
-        _, network = self._network(self.plans())
-        network.load_state_dict(
-            {name: torch.from_numpy(array) for name, array in state.arrays.items()}, False
-        )
-        self.network_, self.arrays_ = network, state.arrays
+    def _use(self, arrays: Arrays) -> None:
+        super()._use(arrays)
+        _, self.network_ = self._network(self.plans())
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        self.network_.load_state_dict(tensors, strict=False)
 
 
 class Network(nn.Module):

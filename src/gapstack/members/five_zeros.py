@@ -36,7 +36,7 @@ from gapstack.data.gender import feminise
 from gapstack.encoding.activations import window_activations
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.encoding.pieces import align
-from gapstack.features.blocks import BlockName, features
+from gapstack.features import BlockName, features
 from gapstack.members.added_pieces import mask_token
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.frozen_head import Arrays, MentionHead, chosen_layers, mean_vectors

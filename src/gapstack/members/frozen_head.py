@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -16,9 +16,9 @@ from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.debias import null_space
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
-from gapstack.features.blocks import BlockName, features
-from gapstack.members.member import State
+from gapstack.features import BlockName, features
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
+from gapstack.members.store import Arrays, below
 from gapstack.settings import Count, Natural, Seed, ValidationFraction
 from gapstack.training import (
     RowData,
@@ -33,7 +33,6 @@ from gapstack.training import (
 from gapstack.training.plan import Plan
 from gapstack.types import Floats32, Ints, Probabilities
 
-Arrays = Mapping[str, NDArray[Any]]  # inputs of a head by name; the first axis is rows
 Scaling = Literal["columns", "whole", "range"]
 """Every column by its mean and standard deviation, by one deviation for all columns, or from lowest 0 to highest 1."""
 Depth = tuple[tuple[int, ...], int]
@@ -51,7 +50,6 @@ ON_MENTIONS = TrainingPlan(
 """Default plan of heads over the embedded encoder's vectors."""
 _SCALES = "scales/"
 _CONSTANT = 1e-4  # deviation below which a column counts as constant
-M = TypeVar("M", bound=nn.Module)
 
 
 def chosen_layers(chosen: Sequence[int] | int | None, encoder: Encoder, default: Depth) -> tuple[int, ...]:
@@ -87,6 +85,24 @@ def scale_of(values: NDArray[Any], scaling: Scaling) -> tuple[NDArray[Any], NDAr
     spread = np.nanstd(known, axis=0)
     # encoders have dead units, which stay constant
     return mean, np.where(spread > _CONSTANT, spread, np.float32(1))
+
+
+def scales_of(arrays: Arrays, scaling: Mapping[str, Scaling]) -> dict[str, NDArray[Any]]:
+    """Shift and divisor of each scaled input: ``mentions_shift``, ``mentions_by``, ..."""
+    scales: dict[str, NDArray[Any]] = {}
+    for name in scaling.keys() & arrays.keys():
+        scales[f"{name}_shift"], scales[f"{name}_by"] = scale_of(arrays[name], scaling[name])
+    return scales
+
+
+def scaled(arrays: Arrays, scales: Arrays, scaling: Mapping[str, Scaling]) -> Arrays:
+    """Put inputs on the scales of :func:`scales_of`; missing values (NaN) get the mean, or the middle of a range."""
+    result = dict(arrays)
+    for name in scaling.keys() & arrays.keys():
+        values = (arrays[name] - scales[f"{name}_shift"]) / scales[f"{name}_by"]
+        is_range = scaling[name] == "range"
+        result[name] = np.nan_to_num(values.clip(0, 1), nan=0.5) if is_range else np.nan_to_num(values)
+    return result
 
 
 class EncoderMember(SoftLabelMember):
@@ -132,6 +148,7 @@ class FrozenHead(SoftLabelMember):
     PLAN: ClassVar[TrainingPlan]
     SCALING: ClassVar[Mapping[str, Scaling]] = {}
     """How inputs are scaled by the training rows, by name; others stay as they are."""
+    LEARNED = ("shapes",)
 
     def plan(self) -> TrainingPlan:
         """Return the plan of each network, with the changes of ``training``; MemberError if these do not fit."""
@@ -146,20 +163,11 @@ class FrozenHead(SoftLabelMember):
         """A freshly initialised network for arrays of these shapes, from arrays by name to logits (b, 3)."""
 
     def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
-        """Shift and divisor of each scaled input: ``mentions_shift``, ``mentions_by``, ..."""
-        scales: dict[str, NDArray[Any]] = {}
-        for name in self.SCALING.keys() & arrays.keys():
-            scales[f"{name}_shift"], scales[f"{name}_by"] = scale_of(arrays[name], self.SCALING[name])
-        return scales
+        return scales_of(arrays, self.SCALING)
 
     def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
         """Put inputs on the scale of the training rows."""
-        scaled = dict(arrays)
-        for name in self.SCALING.keys() & arrays.keys():
-            scaled[name] = (arrays[name] - scales[f"{name}_shift"]) / scales[f"{name}_by"]
-            if self.SCALING[name] == "range":  # missing values are in the middle
-                scaled[name] = np.nan_to_num(scaled[name].clip(0, 1), nan=0.5)
-        return scaled
+        return scaled(arrays, scales, self.SCALING)
 
     def _to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
         """Inputs to learn from, and the row (m,) that each belongs to."""
@@ -185,7 +193,7 @@ class FrozenHead(SoftLabelMember):
             networks.append(network)
         self.shapes_ = {name: list(array.shape[1:]) for name, array in arrays.items()}
         scales = {f"{_SCALES}{name}": scale for name, scale in self.scales_.items()}
-        self._restore(State(scales | arrays_of(networks), values={"shapes": self.shapes_}))
+        self._use(scales | arrays_of(networks))
 
     def _split(self, training_set: TrainingSet, seed: int) -> tuple[RowData, RowData]:
         """Rows to learn from, and rows given with labels to stop by."""
@@ -208,15 +216,12 @@ class FrozenHead(SoftLabelMember):
         answers = [softmax(predict(network, data, precision="float32"), axis=1) for network in self.networks_]
         return np.mean(answers, axis=0)
 
-    def _state(self) -> State:
-        return State(self.arrays_, values={"shapes": self.shapes_})
-
-    def _restore(self, state: State) -> None:
-        self.arrays_, self.shapes_ = state.arrays, state.values["shapes"]
-        self.scales_ = state.part(_SCALES).arrays
+    def _use(self, arrays: Arrays) -> None:
+        super()._use(arrays)
+        self.scales_ = below(_SCALES, arrays)
         empty = {name: np.empty((0, *shape)) for name, shape in self.shapes_.items()}
         with seeded(self.seed):
-            self.networks_ = networks_from(state, [self._head(empty) for _ in range(self.seeds)])
+            self.networks_ = networks_from(arrays, [self._head(empty) for _ in range(self.seeds)])
 
 
 def arrays_of(networks: Sequence[nn.Module]) -> dict[str, NDArray[Any]]:
@@ -228,10 +233,10 @@ def arrays_of(networks: Sequence[nn.Module]) -> dict[str, NDArray[Any]]:
     }
 
 
-def networks_from(state: State, networks: list[M]) -> list[M]:
+def networks_from(arrays: Arrays, networks: list[nn.Module]) -> list[nn.Module]:
     """Put the weights of :func:`arrays_of` into networks of the same shapes, for prediction."""
     for number, network in enumerate(networks):
-        own = state.part(f"{number}/").arrays
+        own = below(f"{number}/", arrays)
         network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
         network.eval()
     return networks
@@ -253,7 +258,7 @@ class MentionHead(EncoderMember, FrozenHead):
     PLAN = ON_MENTIONS
     SCALING: ClassVar[Mapping[str, Scaling]] = {"mentions": "columns", "names": "range", "row": "range"}
     blocks: Sequence[BlockName] = field(default=(), init=False)
-    """Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`."""
+    """Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.BLOCKS`."""
     max_pieces: Count | None = field(default=None, init=False)
     """Longest window in pieces; by default the encoder's limit."""
 

@@ -24,16 +24,16 @@ from torch.nn import functional
 
 from gapstack.data import Corpus
 from gapstack.encoding.activations import GROUPS, SpanActivations, span_activations
-from gapstack.features.blocks import BlockName, Features, features
-from gapstack.members.frozen_head import EncoderMember, chosen_layers, scale_of
+from gapstack.features import BlockName, Features, features
+from gapstack.members.frozen_head import Arrays, EncoderMember, Scaling, chosen_layers, scaled, scales_of
 from gapstack.members.layers import ParallelLinear, SharedLinear, cross
-from gapstack.members.member import State
 from gapstack.members.soft_labels import TrainingSet, merge
 from gapstack.settings import Count, Fraction, FractionBelowOne, Natural, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, train
 from gapstack.training.devices import quick_dropout
-from gapstack.types import Floats32, Ints, Probabilities
+from gapstack.types import Floats32, Probabilities
 
+_SCALING: Mapping[str, Scaling] = {"pieces": "columns", "relations": "columns"}
 OUTPUTS = 2  # of each name: its own score, and its share of NEITHER's
 _NOISE = 1e-3  # attention below this is noise in bfloat16
 _PRONOUN = GROUPS.index("pronoun")
@@ -54,7 +54,7 @@ class FrozenSpans(EncoderMember):
     attention_layers: Sequence[Count] | None = None
     """Layers whose heads are read; None for all."""
     blocks: Sequence[BlockName] = ()
-    """Hand-made features that join the relations; see :data:`gapstack.features.blocks.BLOCKS`."""
+    """Hand-made features that join the relations; see :data:`gapstack.features.BLOCKS`."""
     seeds: Count = 6
     """Networks whose probabilities are averaged."""
     epochs: Count = 20
@@ -85,8 +85,11 @@ class FrozenSpans(EncoderMember):
     def _learn_each(self, members: Sequence[Self], parts: Sequence[TrainingSet]) -> None:
         """Fit ``members`` to their training sets, all networks side by side over the rows of all sets."""
         corpus, targets = merge(parts)
-        pieces, spans, relations = self._read(corpus)
-        scales = _scales(pieces, spans, relations)
+        inputs = self._read(corpus)
+        pieces = inputs["pieces"]
+        # both names share a scale, or they could be distinguished
+        keep = np.arange(pieces.shape[1]) < inputs["spans"][:, -1, 1:]
+        scales = scales_of({**inputs, "pieces": pieces[keep]}, _SCALING)
         share = np.mean([len(part) for part in parts]) / len(corpus)
         plan = replace(
             PLAIN,
@@ -96,24 +99,25 @@ class FrozenSpans(EncoderMember):
             weight_decay=self.weight_decay,
             seed=self.seed,
         )
-        data = RowData(_standardised(scales, pieces, spans, relations), targets)
+        data = RowData(scaled(inputs, scales, _SCALING), targets)
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
-            network = self._build(pieces.shape[-1], relations.shape[-1], len(members))
+            network = self._build(scales, len(members))
             train(network, data, plan, objective=_summed)
             network.cpu()
             for number, member in enumerate(members):
                 own = slice(number * self.seeds, (number + 1) * self.seeds)
-                member._restore(State(network.weights(own) | scales))
+                member._use(network.weights(own) | scales)
 
     @torch.inference_mode()
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        inputs = _standardised(self.scales_, *self._read(corpus)).values()
+        inputs = scaled(self._read(corpus), self.scales_, _SCALING).values()
         batches = zip(*(torch.from_numpy(array).split(_ROWS) for array in inputs), strict=True)
         answers = [self.network_(*batch).double().softmax(-1).mean(0) for batch in batches]
         return torch.cat(answers).numpy()
 
-    def _read(self, corpus: Corpus) -> tuple[Floats32, Ints, Floats32]:
+    def _read(self, corpus: Corpus) -> dict[str, NDArray[Any]]:
+        """The network's inputs by name, before scaling."""
         encoder = self._encoder()
         layers = chosen_layers(self.layers, encoder, self.LAYERS)
         heads = self.attention_layers
@@ -123,20 +127,19 @@ class FrozenSpans(EncoderMember):
         pieces, spans = activations.padded()
         own = feature_relations(features(corpus, self.blocks))
         relations = [attention_relations(activations), distance_relations(corpus), own]
-        return pieces, spans, np.concatenate(relations, axis=-1)
+        return {"pieces": pieces, "spans": spans, "relations": np.concatenate(relations, axis=-1)}
 
-    def _build(self, inputs: int, relations: int, members: int = 1) -> SiameseSpans:
+    def _build(self, scales: Arrays, members: int = 1) -> SiameseSpans:
         dropout = self.input_dropout, self.relation_dropout, self.dropout
+        inputs, relations = len(scales["pieces_by"]), len(scales["relations_by"])
         return SiameseSpans(self.seeds * members, inputs, relations, self.width, self.hidden, dropout)
 
-    def _state(self) -> State:
-        return State(self.network_.weights(slice(None)) | self.scales_)
-
-    def _restore(self, state: State) -> None:
-        weights = dict(state.arrays)
-        self.scales_ = {key: weights.pop(key) for key in _SCALES}
-        self.network_ = self._build(len(self.scales_["piece_mean"]), len(self.scales_["relation_mean"]))
-        self.network_.load_state_dict({key: torch.from_numpy(value) for key, value in weights.items()})
+    def _use(self, arrays: Arrays) -> None:
+        super()._use(arrays)
+        weights = {key: torch.from_numpy(value) for key, value in arrays.items()}
+        self.scales_ = {key: weights.pop(key).numpy() for key in arrays if key.endswith(("_shift", "_by"))}
+        self.network_ = self._build(self.scales_)
+        self.network_.load_state_dict(weights)
         self.network_.eval()
 
 
@@ -150,26 +153,6 @@ def _summed(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
 
 
 _ROWS = 512  # of a batch in prediction
-_SCALES = ("piece_mean", "piece_scale", "relation_mean", "relation_scale")
-
-
-def _standardised(
-    scales: Mapping[str, Floats32], pieces: Floats32, spans: Ints, relations: Floats32
-) -> dict[str, NDArray[Any]]:
-    """The network's inputs by name, vectors and relations on the scale of the training rows."""
-    return {
-        "pieces": (pieces - scales["piece_mean"]) / scales["piece_scale"],
-        "spans": spans,
-        # a missing feature (NaN) gets the mean
-        "relations": np.nan_to_num((relations - scales["relation_mean"]) / scales["relation_scale"]),
-    }
-
-
-def _scales(pieces: Floats32, spans: Ints, relations: Floats32) -> dict[str, Floats32]:
-    """Mean and spread of every input; both names share theirs, or they could be distinguished."""
-    keep = np.arange(pieces.shape[1]) < spans[:, -1, 1:]
-    found = (*scale_of(pieces[keep], "columns"), *scale_of(relations, "columns"))
-    return dict(zip(_SCALES, found, strict=True))
 
 
 class SiameseSpans(nn.Module):
@@ -205,19 +188,21 @@ class SiameseSpans(nn.Module):
 
     def forward(self, pieces: Tensor, spans: Tensor, relations: Tensor) -> Tensor:
         """Map pieces (n, T, inputs), mention ranges (n, 3, 2) and (n, 2, relations) to logits (seeds, n, 3)."""
-        n = len(pieces)
-        scores = self.cross_out(self._crossed(pieces, spans)) + self.relate_out(self._related(relations))
+        keep = torch.arange(pieces.shape[1], device=spans.device) < spans[:, -1, 1:]
+        return self.scored(pieces[keep], (spans[..., 1] - spans[..., 0]).flatten(), relations)
+
+    def scored(self, pieces: Tensor, lengths: Tensor, relations: Tensor) -> Tensor:
+        """As :meth:`forward`, with the pieces of all mentions end to end (T, inputs), and their numbers (3 n,)."""
+        scores = self.cross_out(self._crossed(pieces, lengths)) + self.relate_out(self._related(relations))
         # (seeds, n, names, outputs)
-        scores = scores.view(self.seeds, n, 2, OUTPUTS)
+        scores = scores.view(self.seeds, -1, 2, OUTPUTS)
         return torch.cat([scores[..., 0], scores[..., 1].sum(-1, keepdim=True)], dim=-1)
 
-    def _crossed(self, pieces: Tensor, spans: Tensor) -> Tensor:
+    def _crossed(self, pieces: Tensor, lengths: Tensor) -> Tensor:
         """Hidden layer over [name; pronoun; name * pronoun; pronoun - name], (seeds, n * 2, hidden)."""
-        n, length, _ = pieces.shape
-        keep = torch.arange(length, device=spans.device) < spans[:, -1, 1:]
-        projected = self.project(quick_dropout(pieces[keep], self.input_dropout, self.training))
+        projected = self.project(quick_dropout(pieces, self.input_dropout, self.training))
         # (n, 3, seeds, width): pronoun, A, B
-        mentions = self._pooled(projected, (spans[..., 1] - spans[..., 0]).flatten()).unflatten(0, (n, 3))
+        mentions = self._pooled(projected, lengths).unflatten(0, (-1, 3))
         mentions = quick_dropout(functional.selu(mentions), self.dropout / 2, self.training)
         crossed = cross(mentions[:, 1:], mentions[:, :1]).flatten(0, 1).transpose(0, 1)
         return quick_dropout(functional.relu(self.cross(crossed)), self.dropout, self.training)

@@ -28,8 +28,7 @@ from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
-from gapstack.members.layers import PoolerHead, first_pieces
-from gapstack.members.member import State
+from gapstack.members.layers import PoolerHead, first_pieces, inside
 from gapstack.members.probert import ATTREE
 from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
 from gapstack.resolvers.sources import check_coverage, read_resolvers
@@ -67,7 +66,7 @@ def pronoun_clusters(
         else [source.pronoun_cluster(example) for example in corpus]
         for source in sources
     ]
-    return [list(row) for row in zip(*by_source, strict=True)] if by_source else [[] for _ in corpus]
+    return [list(row) for row in zip(*by_source, strict=True)]
 
 
 def cluster_pieces(
@@ -116,6 +115,7 @@ class Grep(FineTuned):
         "training": ATTREE,
     }
     """Add ``clusters``: the paper has three resolvers."""
+    LEARNED = ("sources",)
 
     def reads(self) -> dict[str, Any]:
         """Inputs: no parser if files of clusters are the only evidence."""
@@ -161,13 +161,6 @@ class Grep(FineTuned):
         clusters = pronoun_clusters(corpus, list(self._evidence(corpus).values()), self.parser)
         evidence = cluster_pieces(view, clusters)
         return PieceData(view, targets, evidence)
-
-    def _state(self) -> State:
-        return State(self.arrays_, values={"sources": self.sources_})
-
-    def _restore(self, state: State) -> None:
-        super()._restore(state)
-        self.sources_ = state.values.get("sources", [])  # fine-tuning restores the weights alone
 
 
 def masked_softmax(scores: Tensor, keep: Tensor) -> Tensor:
@@ -233,10 +226,8 @@ class EvidencePooling(nn.Module):
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
         """Evidence (b, H), 0 without a cluster; the last two arguments are :func:`cluster_pieces`."""
         length = hidden.shape[1]
-        at = torch.arange(length, device=hidden.device)
-        inside = (at >= mentions[..., :1]) & (at < mentions[..., 1:])
         # (b, H) each
-        pronoun, a, b = self.of_pieces(hidden, inside).unbind(1)
+        pronoun, a, b = self.of_pieces(hidden, inside(mentions, length)).unbind(1)
         # mask (b, N, M, L) of the clusters' pieces; padding goes to a column that is cut off
         marks = torch.zeros(*places.shape[:3], length + 1, dtype=torch.bool, device=places.device)
         marks = marks.scatter_(-1, torch.where(kept, places, length), True)[..., :length]

@@ -25,7 +25,7 @@ from torch import Tensor
 from gapstack.cache import Memory, intact_files, store
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.frozen import PieceLimit, forward_budget, in_passes
-from gapstack.errors import MemberError
+from gapstack.errors import DataNotFoundError, MemberError, closest
 from gapstack.files import cache_root, fingerprint
 from gapstack.progress import progress
 from gapstack.training.devices import compute_dtype, processes
@@ -34,9 +34,19 @@ from gapstack.types import Floats, Ints
 Messages = tuple[tuple[str, str], ...]
 """A chat: role (``user`` or ``assistant``) and content of each message."""
 Responses = list[dict[str, Any]]  # what was stored for one question: parts in order
+_TEMPLATES = Path(__file__).parent / "prompts"
 _SHORTEST_PREFIX = 16
 _MOST_LOGITS = 2**28  # of a batch in which every token is scored
 _SPREAD = 32  # most tokens by which inputs of one batch differ in length
+
+
+def template_file(name: str) -> Path:
+    """File of a template: ``letters``, ``names``, or a file of your own (.j2)."""
+    path = Path(name) if name.endswith(".j2") else _TEMPLATES / f"{name}.j2"
+    if not path.is_file():
+        names = sorted(each.stem for each in _TEMPLATES.glob("*.j2"))
+        raise DataNotFoundError(f"no prompt template {name}; {closest(name, names)} (or give a .j2 file)")
+    return path
 
 
 @dataclass(frozen=True)
@@ -211,9 +221,12 @@ class CausalModel(AnsweringModel):
             for _, similar in groupby(texts, key=lambda text: len(text) // _SPREAD):
                 group = [(text, by_text[text]) for text in similar]
                 lengths = np.array([skip + len(text) for text, _ in group])
-                load = partial(_rows, group)
-                for part, scores in in_passes(lengths, limit, load, partial(self._score, cache, skip)):
-                    for (_, owners), log_p in zip(_rows(group, part), scores, strict=True):
+
+                def rows(part: Ints, group: list[Any] = group) -> list[Any]:
+                    return [group[row] for row in part]
+
+                for part, scores in in_passes(lengths, limit, rows, partial(self._score, cache, skip)):
+                    for (_, owners), log_p in zip(rows(part), scores, strict=True):
                         yield from zip((owner.mark for owner in owners), log_p.tolist(), strict=True)
 
     def _cache_of(self, prefix: list[int]) -> Any:
@@ -256,10 +269,6 @@ class Input(NamedTuple):
     ids: list[int]
     start: int
     mark: Any
-
-
-def _rows(group: list[Any], part: Ints) -> list[Any]:
-    return [group[row] for row in part]
 
 
 def _shared_start(sequences: Sequence[list[int]]) -> int:

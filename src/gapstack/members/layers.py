@@ -93,6 +93,18 @@ class PoolerHead(nn.Module):
         return self.classifier(self.dropout(torch.tanh(self.dense(vectors))))
 
 
+def inside(ranges: Tensor, length: int) -> Tensor:
+    """Mask (..., length), True on the pieces of half-open ranges (..., 2)."""
+    places = torch.arange(length, device=ranges.device)
+    return (places >= ranges[..., :1]) & (places < ranges[..., 1:])
+
+
+def masked_mean(values: Tensor, mask: Tensor) -> Tensor:
+    """Mean (..., H) of values (..., L, H) where mask (..., L) is True, at least once each."""
+    weights = mask.to(values.dtype)
+    return torch.einsum("...l,...lh->...h", weights / weights.sum(dim=-1, keepdim=True), values)
+
+
 def first_pieces(hidden: Tensor, mentions: Tensor) -> Tensor:
     """Vectors (b, m, D) of the first pieces of mentions with half-open ranges (b, m, 2), from states (b, L, D)."""
     rows = torch.arange(len(hidden), device=hidden.device)[:, None]
@@ -157,7 +169,8 @@ class RunningScale(nn.Module):
 
     @torch.no_grad()
     def forward(self, values: Tensor) -> Tensor:
-        """Map (b, width), which may hold NaN, to (b, width)."""
+        """Map (..., width), which may hold NaN, to the same shape."""
+        shape, values = values.shape, values.flatten(0, -2)
         known = ~values.isnan()
         filled = torch.where(known, values, 0.0)
         if self.training:
@@ -171,4 +184,4 @@ class RunningScale(nn.Module):
                 moment.lerp_(moments.sum(0) / counts.clamp_min(1), share)
         spread = (self.square - self.mean**2).clamp_min(0).sqrt()
         scaled = (filled - self.mean) / torch.where(spread > 1e-4, spread, 1.0)
-        return torch.where(known, scaled, 0.0).clamp(-_MAX_DEVIATIONS, _MAX_DEVIATIONS)
+        return torch.where(known, scaled, 0.0).clamp(-_MAX_DEVIATIONS, _MAX_DEVIATIONS).view(shape)

@@ -32,9 +32,9 @@ from gapstack.encoding.pieces import MENTIONS, PieceView, align
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.members.added_pieces import mask_token
-from gapstack.members.estimators import SwapEquivariantLogistic
+from gapstack.members.estimators import fit_symmetric_logistic, logistic_probabilities
 from gapstack.members.fine_tuned import ON_GAP, compact
-from gapstack.members.frozen_head import EncoderMember
+from gapstack.members.frozen_head import Arrays, EncoderMember
 from gapstack.members.layers import initialise_like_bert
 from gapstack.members.member import State, each_once
 from gapstack.members.name_substitution import (
@@ -46,14 +46,7 @@ from gapstack.members.name_substitution import (
 )
 from gapstack.members.soft_labels import TrainingSet
 from gapstack.settings import AtLeastTwo, Count, Positive, Seed
-from gapstack.training import (
-    PieceData,
-    TrainingPlan,
-    predict,
-    seeded,
-    train_once,
-    trainable_encoder,
-)
+from gapstack.training import PieceData, TrainingPlan, predict, seeded, train_once, trainable_encoder
 from gapstack.training.parameters import freeze
 from gapstack.training.plan import Plan
 from gapstack.types import Floats, Ints, Probabilities
@@ -90,6 +83,7 @@ class MaskedLM(EncoderMember):
     PUBLISHED: ClassVar[dict[str, Any]] = {"encoder": "bert-base-uncased"}
     """An encoder with a masked-LM head of its own. The authors' encoder and settings are not known."""
     PLAN = ON_GAP.changed({"epochs": 1, "encoder_lr": 2e-4, "head_lr": 2e-3, "label_smoothing": 0.0})
+    LEARNED = ("regression", "learned_from")
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
@@ -109,20 +103,23 @@ class MaskedLM(EncoderMember):
 
     def _learn(self, training_set: TrainingSet) -> None:
         encoder = self._encoder()
-        state = State(values={"learned_from": "nothing: its own masked-LM head"})
         read = training_set
-        if not has_own_head(encoder):
+        if has_own_head(encoder):
+            self.learned_from_ = "nothing: its own masked-LM head"
+            self._use({})
+        else:
             if self.texts == "taught":  # the regression would be surer of the rows that the head has learned
                 read = training_set.take(np.arange(training_set.gold))
             self._substituted(read.corpus, encoder)  # texts that do not fit are refused before training
-            state = self._learn_head(training_set, encoder)
-        self._take(encoder, state)
+            self._learn_head(training_set, encoder)
         rows, classes, weights = read.as_classes()
-        regression = SwapEquivariantLogistic(_MIRROR, strength=self.strength)
-        self.regression_ = regression.fit(self._features(read.corpus)[rows], classes, weights)
+        features = self._features(read.corpus)[rows]
+        self.regression_ = fit_symmetric_logistic(
+            features, classes, _MIRROR, weights=weights, strength=self.strength
+        )
 
-    def _learn_head(self, training_set: TrainingSet, encoder: Encoder) -> State:
-        """Train a tied head and layers on masked names; return the tensors, and what they learned from."""
+    def _learn_head(self, training_set: TrainingSet, encoder: Encoder) -> None:
+        """Train a tied head and layers on masked names."""
         plan, model = self._plan(), self._fresh(encoder)
         texts, kind = sources.stage2() if self.texts == "stage2" else training_set.corpus, "without labels"
         title, lacks, taught = texts.name, "names A and B and then either again", None
@@ -140,9 +137,8 @@ class MaskedLM(EncoderMember):
         view = align(examples, encoder, self.max_pieces)
         train_once(model, PieceData(view, np.array(targets), {"at": _masked(view)}), [plan])
         freeze(model, tuple(plan.frozen))
-        learned = {name: compact(name, p) for name, p in model.named_parameters() if p.requires_grad}
-        learned_from = f"{len(targets)} masked names in {title}, {len(texts)} texts {kind}"
-        return State(learned, values={"learned_from": learned_from})
+        self.learned_from_ = f"{len(targets)} masked names in {title}, {len(texts)} texts {kind}"
+        self._use({name: compact(name, p) for name, p in model.named_parameters() if p.requires_grad})
 
     def _fresh(self, encoder: Encoder) -> LanguageModel:
         own = with_own_head(encoder)
@@ -192,20 +188,15 @@ class MaskedLM(EncoderMember):
         return np.column_stack([means, np.abs(means[:, 0] - means[:, 1])])
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        return self.regression_.predict_proba(self._features(corpus))
+        return logistic_probabilities(self.regression_, self._features(corpus))
 
-    def _take(self, encoder: Encoder, state: State) -> None:
+    def _use(self, arrays: Arrays) -> None:
         """Use the weights as they are stored, so that a saved member predicts the same."""
-        self.model_, self.model_state_ = self._fresh(encoder), state
-        self.model_.load_state_dict({n: torch.from_numpy(a) for n, a in state.arrays.items()}, strict=False)
-        self.model_key_ = fingerprint(encoder.fingerprint, state.digest, self._plan().precision)
-
-    def _state(self) -> State:
-        return self.regression_.added_to(self.model_state_)
-
-    def _restore(self, state: State) -> None:
-        self.regression_ = SwapEquivariantLogistic(_MIRROR, strength=self.strength)
-        self._take(self._encoder(), self.regression_.taken_from(state))
+        super()._use(arrays)
+        encoder = self._encoder()
+        self.model_ = self._fresh(encoder)
+        self.model_.load_state_dict({n: torch.from_numpy(a) for n, a in arrays.items()}, strict=False)
+        self.model_key_ = fingerprint(encoder.fingerprint, State(dict(arrays)).digest, self._plan().precision)
 
 
 _read: Memory[Floats] = Memory(100_000)  # about 20 MB

@@ -148,7 +148,7 @@ class ModelServer(AnsweringModel):
                 response = self._post(self._body(question, self._dialect or 0, so_far))
             except _RefusedError as refused:
                 if not re.search("content_(filter|policy)", refused.message):
-                    raise self._failure(refused) from None
+                    raise self._failure(refused.message) from None
                 choice: ReplyChoice = {
                     "message": {"refusal": refused.message},
                     "finish_reason": "content_filter",
@@ -165,14 +165,14 @@ class ModelServer(AnsweringModel):
 
     def _negotiate(self, question: ChatQuestion) -> int:
         """Find and store the richest dialect that the server understands; its reply to the question is stored too."""
-        has_logprobs, refusal = self.asking.logprobs, _RefusedError(0, "no form of a request is left")
+        has_logprobs, refusal = self.asking.logprobs, "no form of a request is left"
         for number, (fields, _) in enumerate(DIALECTS):
             if fields and not has_logprobs:
                 continue
             try:
                 response = self._post(self._body(question, number, []))
             except _RefusedError as refused:
-                refusal = refused
+                refusal = refused.message
                 if refused.status not in _UNSUPPORTED:
                     break
                 continue
@@ -232,11 +232,11 @@ class ModelServer(AnsweringModel):
                 break
             with self._lock:  # all threads wait for a busy server
                 self._resume_at = max(self._resume_at, time.monotonic() + delay)
-        raise self._failure(_RefusedError(0, f"no reply, {problem}"))
+        raise self._failure(f"no reply, {problem}")
 
-    def _failure(self, refused: _RefusedError) -> RemoteError:
+    def _failure(self, problem: str) -> RemoteError:
         return RemoteError(
-            f"{self.name} at {self._client.base_url}: {refused.message}. Stored replies are kept: repeat the command"
+            f"{self.name} at {self._client.base_url}: {problem}. Stored replies are kept: repeat the command"
         )
 
     def _reserve(self, body: Mapping[str, Any]) -> tuple[float, Path] | None:

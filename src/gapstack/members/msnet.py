@@ -21,7 +21,7 @@ from torch.nn import functional
 from gapstack.data import Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
-from gapstack.members.layers import BatchNorm, ParallelLinear, allennlp, inclusive
+from gapstack.members.layers import BatchNorm, ParallelLinear, allennlp, inclusive, masked_mean
 from gapstack.settings import Count, FractionBelowOne
 from gapstack.training.plan import CONSTANT_RATE
 
@@ -103,19 +103,13 @@ class MSNetHead(nn.Module):
         # (3, layers, b, W, H) and (3, b, W)
         vectors = vectors.unflatten(-1, (self.layers, -1)).permute(1, 3, 0, 2, 4)
         keep = keep.transpose(0, 1)
-        pronoun = mean_of_pieces(vectors[0], keep[0])
+        pronoun = masked_mean(vectors[0], keep[0])
         names = functional.layer_norm(vectors[1:], vectors.shape[-1:])
         if self.pooling == "mean":
-            names = mean_of_pieces(names, keep[1:, None])
+            names = masked_mean(names, keep[1:, None])
         else:
             compared = self.attention_dropout(names)
             scores = (compared * pronoun[..., None, :]).sum(-1) / names.shape[-1] ** 0.5
             weights = scores.masked_fill(~keep[1:, None], -torch.inf).softmax(-1)
             names = (weights[..., None] * names).sum(-2)
         return torch.cat([pronoun, *names, *(pronoun * names)], dim=-1)
-
-
-def mean_of_pieces(vectors: Tensor, keep: Tensor) -> Tensor:
-    """Mean (..., D) of the vectors (..., W, D) that ``keep`` (..., W) marks, at least one of each."""
-    weights = keep / keep.sum(-1, keepdim=True)
-    return (weights[..., None] * vectors).sum(-2)

@@ -13,26 +13,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
+from jinja2.sandbox import SandboxedEnvironment
 
 from gapstack.data import Corpus, Example, Label, Span
+from gapstack.data.augment import swap_names
 from gapstack.data.contamination import PRESUMED
+from gapstack.data.example import Replacement, edit
 from gapstack.encoding.encoders import Encoder, load_encoder
-from gapstack.errors import MemberError
-from gapstack.members.estimators import SwapEquivariantLogistic
-from gapstack.members.language_models import AnsweringModel, CausalModel, Reply
-from gapstack.members.member import Member, State, each_once
+from gapstack.errors import DataError, MemberError, Place
+from gapstack.files import read_bytes
+from gapstack.members.estimators import fit_symmetric_logistic, logistic_probabilities
+from gapstack.members.language_models import AnsweringModel, CausalModel, ChatQuestion, Reply, template_file
+from gapstack.members.member import Member, each_once
 from gapstack.members.model_servers import Asking, Limits, ModelServer, is_address
-from gapstack.members.prompts import Prompt
 from gapstack.progress import print_note
 from gapstack.settings import Count, Natural, NonNegative, Positive, Seed
+from gapstack.text.words import page_title
 from gapstack.types import Floats, Probabilities
 
 _PRESUMED = tuple(f"{family}{PRESUMED}" for family in ("gap", "winogender", "winobias"))
 _MIRROR = (1, 0, 2)
 _FLOOR, _CHARACTERS_PER_TOKEN = 1e-9, 4
+_BLOCKS = ("instruction", "question", "options")
+_ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 class Prompted(Member):
@@ -76,6 +84,8 @@ class Prompted(Member):
     """Data type of a local model; auto: bf16 where the device multiplies it in hardware."""
     seed: Seed = 0
     """Seed of the choice of examples and calibration rows."""
+
+    LEARNED = ("examples", "regression")
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
@@ -121,14 +131,14 @@ class Prompted(Member):
         by_label = [order[labels[order] == label] for label in Label]
         in_turn = [row for rows in zip_longest(*by_label) for row in rows if row is not None]
         shown = in_turn[: self.examples]
-        self.examples_ = [corpus[int(row)] for row in shown]
+        self.examples_ = [asdict(corpus[int(row)]) for row in shown]
         rows = np.sort(order[~np.isin(order, shown)][: self.calibration_rows])
-        self.regression_: SwapEquivariantLogistic | None = None
+        self.regression_: Floats | None = None
         if self.calibration_rows:
             if not len(rows):
                 raise MemberError(f"no row of {len(corpus)} is left to calibrate on; give fewer examples")
             features = np.log(np.clip(self._probabilities(corpus.take(rows)), _FLOOR, None))
-            self.regression_ = SwapEquivariantLogistic(_MIRROR).fit(features, labels[rows])
+            self.regression_ = fit_symmetric_logistic(features, labels[rows], _MIRROR)
 
     def _prepare(self, corpus: Corpus) -> None:
         if self._is_fitted or not self.examples:  # else the examples depend on the fold
@@ -138,7 +148,7 @@ class Prompted(Member):
         probabilities = self._probabilities(corpus)
         if self.regression_ is None:
             return probabilities
-        return self.regression_.predict_proba(np.log(np.clip(probabilities, _FLOOR, None)))
+        return logistic_probabilities(self.regression_, np.log(np.clip(probabilities, _FLOOR, None)))
 
     def _probabilities(self, corpus: Corpus) -> Floats:
         """Mean of both orders' probabilities (n, 3), before calibration."""
@@ -157,7 +167,7 @@ class Prompted(Member):
     def _replies(self, corpus: Corpus) -> list[tuple[Reply, Reply]]:
         """Replies with A first and with B first."""
         prompt = Prompt(self.template, title=self.title)
-        shown = getattr(self, "examples_", ())
+        shown = list(map(_from_json, getattr(self, "examples_", ())))
         questions = [question for row in corpus for question in prompt.questions(row, shown)]
         replies = self._model().answer(questions)
         return list(zip(replies[::2], replies[1::2], strict=True))
@@ -168,17 +178,6 @@ class Prompted(Member):
         asking = Asking(self.logprobs, self.samples, self.max_tokens, json.dumps(dict(self.request or {})))
         limits = Limits(self.key_variable, self.concurrency, self.timeout, self.budget, tuple(self.price))
         return _server(self.model, asking, limits)
-
-    def _state(self) -> State:
-        state = State(values={"examples": [asdict(row) for row in self.examples_]})
-        return state if self.regression_ is None else self.regression_.added_to(state)
-
-    def _restore(self, state: State) -> None:
-        self.examples_ = [_from_json(values) for values in state.values["examples"]]
-        self.regression_ = None
-        if state.arrays:
-            self.regression_ = SwapEquivariantLogistic(_MIRROR)
-            self.regression_.taken_from(state)
 
 
 @lru_cache(maxsize=1)
@@ -206,3 +205,78 @@ def _problems(replies: Sequence[tuple[Reply, Reply]]) -> str:
 def _from_json(values: Mapping[str, Any]) -> Example:
     spans = {name: Span(*values[name]) for name in ("pronoun", "a", "b")}
     return Example(**{**values, **spans, "label": Label(values["label"])})
+
+
+class Prompt:
+    """A template with the blocks ``instruction``, ``question`` and ``options``, one option a line: two names, neither.
+
+    Variables are ``text`` (the snippet, its pronoun marked as ``[[she]]``), ``snippet`` (unmarked), ``pronoun``,
+    ``first``, ``second`` and ``title`` (of the page, empty unless ``title``). DataError, with file and line, if the
+    template is not valid.
+    """
+
+    def __init__(self, name: str, *, title: bool = False):
+        self._file, self._title = template_file(name), title
+        self._template = _compiled(self._file, read_bytes(self._file))
+
+    def question(self, example: Example, shown: Sequence[Example] = ()) -> ChatQuestion:
+        """The question about a row, A first, after the examples ``shown`` with their answers."""
+        messages: list[tuple[str, str]] = []
+        for row in (*shown, example):
+            blocks = self._blocks(row)
+            start = "" if messages else f"{blocks['instruction']}\n\n"
+            messages.append(("user", f"{start}{blocks['question']}"))
+            options = tuple(blocks["options"].splitlines())
+            if len(set(options)) != 3:
+                raise DataError(
+                    f"three options were expected, found {options}",
+                    place=Place(self._file),
+                    expected="the first name, the second name, neither, one a line",
+                )
+            if row is not example and row.label is not None:
+                messages.append(("assistant", options[row.label]))
+        return ChatQuestion(tuple(messages), options)
+
+    def questions(self, example: Example, shown: Sequence[Example] = ()) -> tuple[ChatQuestion, ChatQuestion]:
+        """The question with A first, and with B first."""
+        return self.question(example, shown), self.question(swap_names(example), shown)
+
+    def _blocks(self, row: Example) -> dict[str, str]:
+        start, end = row.pronoun
+        title = ""
+        if self._title and (page := page_title(row.url)):
+            title = f"{page.title} ({page.qualifier})" if page.qualifier else page.title
+        names = [row.a_text, row.b_text]
+        if names[0] == names[1]:
+            names = [
+                f"{name} (mention {1 + (own > other)})"
+                for name, own, other in ((names[0], row.a, row.b), (names[1], row.b, row.a))
+            ]
+        values = {
+            "snippet": row.text,
+            "text": edit(row, [Replacement(start, start, "[["), Replacement(end, end, "]]")]).text,
+            "pronoun": row.pronoun_text,
+            "first": names[0],
+            "second": names[1],
+            "title": title,
+        }
+        try:
+            context = self._template.new_context(values)
+            return {name: "".join(self._template.blocks[name](context)).strip() for name in _BLOCKS}
+        except TemplateError as problem:
+            raise DataError(
+                str(problem), place=Place(self._file), expected="a template as the how-to describes"
+            ) from None
+
+
+@lru_cache(maxsize=8)
+def _compiled(path: Path, content: bytes) -> Template:
+    try:
+        template = _ENVIRONMENT.from_string(content.decode("utf-8"))
+    except TemplateSyntaxError as problem:
+        raise DataError(str(problem.message), place=Place(path, problem.lineno)) from None
+    if missing := set(_BLOCKS) - template.blocks.keys():
+        raise DataError(
+            f"has no block {' or '.join(sorted(missing))}", place=Place(path), expected=", ".join(_BLOCKS)
+        )
+    return template

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.data import Label
-from gapstack.features.blocks import BlockName
+from gapstack.features import BlockName
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
 from gapstack.members.layers import ParallelLinear, SwapEquivariant, cross, dense_block
 from gapstack.settings import Count, FractionBelowOne

@@ -22,15 +22,10 @@ from gapstack.data import Corpus, Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
-from gapstack.features.blocks import BlockName, features
+from gapstack.features import BlockName, features
 from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
 from gapstack.members.frozen_head import chosen_layers
-from gapstack.members.layers import (
-    BatchNorm,
-    RunningScale,
-    inclusive,
-    self_attentive_extractor,
-)
+from gapstack.members.layers import BatchNorm, RunningScale, inclusive, self_attentive_extractor
 from gapstack.members.msnet import WHOLE_BATCH
 from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.training import PieceData, Targets, TrainingPlan
@@ -53,7 +48,7 @@ class SpanHead(FineTuned):
     layer: LayerNumber | None = None
     """Hidden state that is read, 1 the first layer's; None: as deep as the 20th of 24."""
     blocks: Sequence[BlockName] = ("positions",)
-    """Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`; may be empty."""
+    """Hand-made features, by their names in :data:`gapstack.features.BLOCKS`; may be empty."""
     seeds: Count = 4
     """Heads whose logits are averaged."""
     tune_layer: bool = True
@@ -123,7 +118,7 @@ class SpanHeads(nn.Module):
 
     def forward(self, hidden: Tensor, mentions: Tensor, names: Tensor, row: Tensor, **_: Tensor) -> Tensor:
         """Logits: the heads' mean (b, 3); in training each one's own (b, seeds, 3)."""
-        names, row = self.names_scale(names.flatten(0, 1)).view_as(names), self.row_scale(row)
+        names, row = self.names_scale(names), self.row_scale(row)
         logits = torch.stack([head(hidden, mentions, names, row) for head in self.heads], dim=1)
         return logits if self.training else logits.mean(1)
 

@@ -96,8 +96,9 @@ class MeansNetwork(nn.Module):
         """Map mentions (b, 3, static), relations (b, 2, R) and contextual vectors (b, 3, H) to logits (b, 3)."""
         if contextual is not None:
             mentions = torch.cat([mentions, contextual], dim=-1)
-        alone = torch.arange(4, device=mentions.device).unfold(0, 2, 1).expand(len(mentions), -1, -1)
-        return self.network(mentions, alone, relations)[0]
+        vectors = mentions.flatten(0, 1)
+        ones = torch.ones(len(vectors), dtype=torch.int64, device=vectors.device)
+        return self.network.scored(vectors, ones, relations)[0]
 
 
 def _bags(example: Example, context: int) -> Iterator[tuple[str, ...]]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from gapstack.data.word_lists import lists_key
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.static_vectors import vectors_key
 from gapstack.errors import DamageError, DataError, MismatchError, Place
-from gapstack.features.blocks import needs_parses
+from gapstack.features import needs_parses
 from gapstack.files import (
     atomic_folder,
     atomic_path,
@@ -50,9 +50,11 @@ if TYPE_CHECKING:
     from gapstack.members.member import Member
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 RECORD, STATE = "member.json", "state.json"
 _REMEDY = "Fit this member and save it again"
+Arrays = Mapping[str, NDArray[Any]]  # by name
 Identity = dict[str, str]
 """What decided a result: digests by name, each after the name of its source if that has one."""
 SOFT = frozenset({"precision", "package", "source"})
@@ -66,18 +68,14 @@ def _encoder(name: str | None) -> str:
     return f"{Path(encoder.name).name} {encoder.fingerprint}"
 
 
-def _second_encoder(name: str | None) -> str:
-    return _encoder(name) if name else ""
-
-
 def _parser(name: str | None) -> str:
     return f"{parser_name(name)} {parser_key(name)}"
 
 
-def _files(names: str | Sequence[str] | None, find: Callable[[Any], Iterable[Path]]) -> str:
+def _teacher(names: str | Sequence[str] | None) -> str:
     if not names:
         return ""
-    files = list(find(names))
+    files = teacher_files(names)
     for file in files:
         if not file.is_file():
             raise no_such_file(file)
@@ -93,7 +91,7 @@ def _language_model(name: str) -> str:
 
 
 def _template(name: str) -> str:
-    from gapstack.members.prompts import template_file
+    from gapstack.members.language_models import template_file
 
     return f"{Path(name).stem} {digest(template_file(name))[:16]}"
 
@@ -106,11 +104,11 @@ def _extra(names: Sequence[str]) -> str:
 
 BY_CONTENT: Mapping[str, Callable[[Any], str]] = {
     "encoder": _encoder,
-    "second_encoder": _second_encoder,
+    "second_encoder": lambda name: _encoder(name) if name else "",
     "parser": _parser,
     "vectors": lambda source: f"{Path(source).name} {vectors_key(source)}",
     "clusters": lambda names: f"{_label(names)} {input_key(names)}" if names else "",
-    "teacher": lambda names: _files(names, teacher_files),
+    "teacher": _teacher,
     "model": _language_model,
     "template": _template,
 }
@@ -233,16 +231,21 @@ class State:
         return cls(arrays, texts, {"states": {key: part.values for key, part in parts.items()}} | values)
 
     def part(self, prefix: str) -> State:
-        """The part of a joined state with this prefix; its arrays alone where they were not joined as a state."""
+        """The part of a joined state with this prefix."""
+        values = self.values.get("states", {}).get(prefix, {})
+        return State(below(prefix, self.arrays), below(prefix, self.texts), values)
 
-        def below(every: Mapping[str, Any]) -> dict[str, Any]:
-            return {key.removeprefix(prefix): one for key, one in every.items() if key.startswith(prefix)}
 
-        return State(below(self.arrays), below(self.texts), self.values.get("states", {}).get(prefix, {}))
+def below(prefix: str, every: Mapping[str, T]) -> dict[str, T]:
+    """The entries whose keys begin with a prefix, without it."""
+    return {key.removeprefix(prefix): one for key, one in every.items() if key.startswith(prefix)}
 
 
 class Learned:
-    """Base of what learns arrays and JSON values: ``weights`` in :attr:`LEARNED` is ``weights_``."""
+    """Base of what learns arrays, JSON values and boosters: ``weights`` in :attr:`LEARNED` is ``weights_``.
+
+    A class learns what its bases do as well; ``arrays_``, where it exists, has further arrays by name.
+    """
 
     LEARNED: ClassVar[tuple[str, ...]] = ()
 
@@ -255,14 +258,35 @@ class Learned:
         self._restore(state)
         return self
 
+    @classmethod
+    def _learned(cls) -> list[str]:
+        return [name for kind in cls.__mro__ for name in vars(kind).get("LEARNED", ())]
+
     def _state(self) -> State:
-        learned = {name: getattr(self, f"{name}_") for name in self.LEARNED}
-        arrays = {name: value for name, value in learned.items() if isinstance(value, np.ndarray)}
-        return State(arrays, values={name: learned[name] for name in learned.keys() - arrays.keys()})
+        state = State(dict(getattr(self, "arrays_", {})))
+        for name in self._learned():
+            value = getattr(self, f"{name}_")
+            if hasattr(value, "model_to_string"):
+                state.texts[name] = value.model_to_string()
+            else:
+                (state.arrays if isinstance(value, np.ndarray) else state.values)[name] = value
+        return state
 
     def _restore(self, state: State) -> None:
-        for name in self.LEARNED:
-            setattr(self, f"{name}_", (state.arrays if name in state.arrays else state.values)[name])
+        arrays = dict(state.arrays)
+        for name in self._learned():
+            if name in state.texts:
+                from gapstack.members.estimators import restore_booster  # imports LightGBM
+
+                value: Any = restore_booster(state.texts[name])
+            else:
+                value = arrays.pop(name) if name in arrays else state.values[name]
+            setattr(self, f"{name}_", value)
+        self._use(arrays)
+
+    def _use(self, arrays: Arrays) -> None:
+        """Take the further arrays; override to make networks of them."""
+        self.arrays_ = arrays
 
 
 def write_state(state: State, folder: Path) -> None:

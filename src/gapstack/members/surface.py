@@ -16,7 +16,7 @@ from scipy.special import softmax
 
 from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError
-from gapstack.features.blocks import BlockName, Features, features
+from gapstack.features import BlockName, Features, features
 from gapstack.members.estimators import LIGHTGBM, restore_booster
 from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
@@ -29,7 +29,7 @@ class Surface(SoftLabelMember):
     """LightGBM on feature blocks, as a conditional logit over the two names and "neither"."""
 
     blocks: Sequence[BlockName] = ("surface",)
-    """Feature blocks, by their names in :data:`gapstack.features.blocks.BLOCKS`."""
+    """Feature blocks, by their names in :data:`gapstack.features.BLOCKS`."""
     rounds: Count = 225
     """Trees in each booster."""
     learning_rate: Positive = 0.1

@@ -45,7 +45,7 @@ class TransformerSingle(CueMember):
     encoder: str | None = None
     """As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one."""
 
-    LEARNED = (*CueMember.LEARNED, "layer", "head")
+    LEARNED = ("layer", "head")
 
     def cue_decisions(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with margins in decibels; NotFittedError before ``fit``, unless layer and head are given."""

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 from scipy.special import softmax
 from torch import Tensor, nn
 
@@ -18,7 +17,7 @@ from gapstack.data import Corpus, Label
 from gapstack.data.augment import Variant, average, variants
 from gapstack.encoding.activations import span_activations
 from gapstack.encoding.encoders import Encoder
-from gapstack.features.blocks import BlockName, features
+from gapstack.features import BlockName, features
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.frozen_spans import (
@@ -27,7 +26,7 @@ from gapstack.members.frozen_spans import (
     distance_relations,
     feature_relations,
 )
-from gapstack.members.layers import RunningScale
+from gapstack.members.layers import RunningScale, inside
 from gapstack.settings import Count, Fraction, FractionBelowOne, Natural
 from gapstack.training import PieceData, Targets
 from gapstack.types import Floats32, Ints, Probabilities
@@ -40,7 +39,7 @@ class TunedSpans(FineTuned):
     """A fine-tuned encoder under a siamese head over tagged spans and relations."""
 
     blocks: Sequence[BlockName] = ("surface", "cues")
-    """Hand-made features that join the relations; see :data:`gapstack.features.blocks.BLOCKS`."""
+    """Hand-made features that join the relations; see :data:`gapstack.features.BLOCKS`."""
     attention: bool = True
     """Add the attention of the encoder before fine-tuning."""
     forms: Natural = 1
@@ -105,7 +104,7 @@ def _forms(corpus: Corpus, count: int) -> Iterator[tuple[Variant, Ints]]:
     """The corpus and ``count`` forms of it, each with the numbers of the rows that differ there."""
     names = ("original", *(f"anonymise_{k}" for k in range(count)))
     for variant in variants(corpus, names):
-        yield variant, np.flatnonzero(variant.changed | (variant.name == "original"))
+        yield variant, np.flatnonzero(variant.counts)
 
 
 class TaggedSpansHead(nn.Module):
@@ -118,18 +117,7 @@ class TaggedSpansHead(nn.Module):
 
     def forward(self, hidden: Tensor, mentions: Tensor, relations: Tensor, **_: Tensor) -> Tensor:
         """Map hidden states (b, L, H), piece ranges (b, 3, 2) and relations (b, 2, k) to logits (b, 3)."""
-        pieces, spans = _gathered(hidden, mentions)
-        scaled = self.scale(relations.flatten(0, 1)).view_as(relations)
-        return self.spans(pieces, spans, scaled)[0]
-
-
-def _gathered(hidden: Tensor, mentions: Tensor) -> tuple[Tensor, Tensor]:
-    """Hidden states of the mentions' pieces alone, end to end (b, T, H), and the mentions' ranges in them (b, 3, 2)."""
-    ends = (mentions[..., 1] - mentions[..., 0]).cumsum(1)
-    starts = torch.nn.functional.pad(ends, (1, 0))[:, :-1]
-    # (b, T)
-    place = torch.arange(int(ends[:, -1].max()), device=hidden.device).expand(len(hidden), -1)
-    mention = (place[..., None] >= ends[:, None]).sum(-1).clamp_max(mentions.shape[1] - 1)
-    source = place + (mentions[..., 0] - starts).gather(1, mention)
-    source = source.clamp_max(hidden.shape[1] - 1)[..., None].expand(-1, -1, hidden.shape[-1])
-    return hidden.gather(1, source), torch.stack([starts, ends], dim=-1)
+        is_inside = inside(mentions, hidden.shape[1])
+        # every mention's pieces, end to end
+        row, _mention, piece = is_inside.nonzero(as_tuple=True)
+        return self.spans.scored(hidden[row, piece], is_inside.sum(-1).flatten(), self.scale(relations))[0]
