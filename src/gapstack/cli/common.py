@@ -225,9 +225,9 @@ def output_file(name: str) -> Path:
     return Path(name)
 
 
-def input_option(help: str, *names: str, default: Any = None, metavar: str = "FILE") -> Any:
+def input_option(help: str, *names: str, default: Any = None) -> Any:
     """An option that takes an :func:`input_file`, by default not required."""
-    return Option(default, *names, metavar=metavar, help=help, parser=input_file)
+    return Option(default, *names, metavar="FILE", help=help, parser=input_file)
 
 
 def output_option(help: str, *names: str, default: Any = None, metavar: str = "FILE") -> Any:

@@ -33,7 +33,7 @@ def tables(comparison: Comparison, listed: int | None = None) -> list[Table]:
         found.append(_shortened(_similarity(comparison), listed, "agreement"))
     if comparison.contribution:
         found.append(_shortened(_contribution(comparison, comparison.contribution), listed, "shapley"))
-    found += [slices_table(comparison), _shortened(_balance(comparison), listed)]
+    found += [_slices(comparison), _shortened(_balance(comparison), listed)]
     if comparison.flips:
         found.append(_flips(comparison, comparison.flips))
     if comparison.label_errors:
@@ -160,17 +160,16 @@ def _contribution(comparison: Comparison, found: BlendContribution) -> Table:
     return _by_member(comparison, "Contribution of each system", columns, found.members, caption)
 
 
-def slices_table(comparison: Comparison, member: str | None = None) -> Table:
-    """Slices of one member, the first by default; every member's are in JSON, CSV and the page."""
-    place = comparison.names.index(member) if member else 0
+def _slices(comparison: Comparison) -> Table:
+    """Slices of the best member; every member's are in JSON, CSV and the page."""
     columns = [
         *(Column("rows", "rows"), Column("logloss", "logloss", 3), Column("accuracy", "acc", 3)),
         *(Column("f1_overall", "F1 O", 1), Column("f1_gap", "F1 F-M", 1), Column("clear", "clear")),
     ]
     sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
     for part in comparison.slices:
-        gap = Interval(*part.scores["f1_gap"][place])
-        scores = {key: _cell(part.scores[key][place, 0]) for key in ("logloss", "accuracy", "f1_overall")}
+        gap = Interval(*part.scores["f1_gap"][0])
+        scores = {key: _cell(part.scores[key][0, 0]) for key in ("logloss", "accuracy", "f1_overall")}
         clear = "*" if gap.low > 0 or gap.high < 0 else None
         cells: dict[str, Cell] = {"rows": part.rows, **scores, "f1_gap": gap, "clear": clear}
         sections.setdefault(part.dimension, []).append((f"  {part.value}", cells))
@@ -181,7 +180,7 @@ def slices_table(comparison: Comparison, member: str | None = None) -> Table:
     return Table(
         columns,
         [Section(dimension, rows) for dimension, rows in sections.items()],
-        title=f"Slices: {comparison.names[place]}",
+        title=f"Slices: {comparison.names[0]}",
         caption=caption,
     )
 

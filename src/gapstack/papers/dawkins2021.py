@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapstack.audits import SUITES, sowinobias, winobias
+from gapstack.audits import SUITES, sowinobias
 from gapstack.audits.embeddings import audit_embeddings, embeddings_table
 from gapstack.audits.statistics import mean_percent, over_seeds
 from gapstack.audits.suite import Items, pro_and_anti
+from gapstack.audits.winobias import F1
 from gapstack.data import Corpus
 from gapstack.data.sources import paper
 from gapstack.data.word_lists import read_lists
@@ -23,7 +24,7 @@ from gapstack.display.report import Report
 from gapstack.encoding.debias import DEBIASERS
 from gapstack.encoding.static_vectors import read_vectors
 from gapstack.errors import DamageError
-from gapstack.evaluation import Interval, score
+from gapstack.evaluation import Interval, Predictions, score
 from gapstack.files import cache_root, discard, fingerprint
 from gapstack.members import create
 from gapstack.members.member import Member
@@ -112,12 +113,13 @@ def _sides(
     """Pro, anti, average and difference of the suites and of their parts, over the answers of all seeds."""
     figures: dict[str, Mapping[str, Interval]] = {}
     suite = items["winobias"]
-    counts = np.stack([winobias.f1_counts(suite, found["winobias"]) for found in answers])
+    decided = [Predictions.of(found["winobias"]) for found in answers]
+    counts = np.stack([F1.contributions(suite.corpus, each) for each in decided])
     for kind in ("type1", "type2"):
         where = (suite.facts["release"] == "current") & (suite.facts["kind"] == kind)
         pro, anti = pro_and_anti(suite, where)
         pairs = np.arange(len(pro)).astype(str)
-        figures[kind] = over_seeds(pairs, counts[:, pro], counts[:, anti], winobias.f1)
+        figures[kind] = over_seeds(pairs, counts[:, pro], counts[:, anti], F1.score)
     suite = items["sowinobias"]
     right = np.stack([sowinobias.correct(suite, found["sowinobias"]) for found in answers])
     polarity = suite.facts["polarity"]
