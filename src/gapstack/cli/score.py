@@ -184,7 +184,7 @@ def compare_command(
         as_json, lambda: comparison.report(found, full=full).parts, lambda: comparison.record(found)
     )
     if html:
-        comparison.write_page(found, html)
+        found.write_page(html)
         common.report_written(html)
     if csv:
         common.report_written(*comparison.write_csv(found, csv))

@@ -44,6 +44,7 @@ from gapstack.evaluation.diagnostics import (
 )
 from gapstack.evaluation.resampling import REPLICATES, PairwiseTests, mean_intervals
 from gapstack.evaluation.scores import Slice, score_predictions, slice_scores
+from gapstack.files import write_text
 from gapstack.types import Bools, Floats, Labels, Rows, Strings
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ class Comparison:
 
     def write_page(self, path: str | Path) -> None:
         """Write a self-contained web page with plots and all examples."""
-        resolve_name("gapstack.comparison.page:write_page")(self, Path(path))
+        write_text(Path(path), resolve_name("gapstack.comparison.page:page")(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each system: metrics and 95% intervals (``logloss``, ``logloss_low``)."""
