@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gapstack.audits.statistics import mean_percent, sides
 from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, percents, predictions, pro_and_anti
-from gapstack.data import Corpus, Gender, Label
+from gapstack.data import Corpus, Gender
 from gapstack.data.extra import load
 from gapstack.data.extra.rows import PRONOUN
 from gapstack.display.render import Cell

@@ -208,10 +208,10 @@ def _flips(comparison: Comparison, flips: Flips) -> Table:
         Column(kind, f"{kind} ({count:,})", 3, "low"): flips.shares[kind]
         for kind, count in flips.rows.items()
     }
-    swapped = "words and first names" if flips.names_swapped else "words (there is no list of first names)"
     caption = (
-        f"Share of predictions that flip, of the rows in brackets: gender exchanges masculine and feminine {swapped}, "
-        "order the roles of A and B, names puts common names in their place. Titles of pages stay unchanged."
+        "Share of predictions that flip, of the rows in brackets: gender exchanges masculine and feminine words and "
+        "first names, order the roles of A and B, names puts common names in their place. Titles of pages stay "
+        "unchanged."
     )
     return _by_member(comparison, "Counterfactual flips", columns, flips.members, caption)
 

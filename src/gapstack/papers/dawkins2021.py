@@ -19,7 +19,7 @@ from gapstack.audits.winobias import F1
 from gapstack.data import Corpus
 from gapstack.data.sources import paper
 from gapstack.data.word_lists import read_lists
-from gapstack.display.render import Cell, Column, Table
+from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
 from gapstack.encoding.debias import DEBIASERS
 from gapstack.encoding.static_vectors import read_vectors
@@ -30,7 +30,7 @@ from gapstack.members import create
 from gapstack.members.member import Member
 from gapstack.members.part import Part
 from gapstack.members.store import identity_of, is_saved, load, save
-from gapstack.papers import Rows, two_sections
+from gapstack.papers import Rows
 from gapstack.progress import progress
 from gapstack.runs.recipe import Recipe
 from gapstack.types import Floats
@@ -192,7 +192,7 @@ def downstream_tables(arms: Mapping[str, DawkinsArm]) -> tuple[Table, ...]:
             for system, row in figures[one.key].items()
             if system.partition(" ")[0].partition(",")[0] in _SPACES.values()
         ]
-        sections = {"ours": ours, "the paper": theirs}
+        sections = [Section("ours", ours), Section("the paper", theirs)]
         caption = f"{one.caption} The paper's differences are absolute."
-        tables.append(two_sections(columns, sections, one.title, caption, "static vectors"))
+        tables.append(Table(columns, sections, one.title, caption, "static vectors"))
     return tuple(tables)

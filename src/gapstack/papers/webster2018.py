@@ -1,7 +1,6 @@
 """The tables of Webster et al. 2018 (Mind the GAP): ``gap reproduce webster2018``.
 
-Members are fitted on GAP validation, as in the paper. ``paper`` is :func:`gapstack.data.sources.paper` of webster2018;
-where it is empty, the tables show our figures alone.
+Members are fitted on GAP validation, as in the paper. ``paper`` is :func:`gapstack.data.sources.paper` of webster2018.
 """
 
 from collections.abc import Iterable, Mapping

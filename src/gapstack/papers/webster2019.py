@@ -159,15 +159,13 @@ def teams_table(names: Sequence[str], overview: Mapping[str, Any]) -> Table:
         own = [name for name in dict.fromkeys(names) if name in OURS and NOTES["teams"][name] == team]
         rows += [(f"- our {name}", _facts(OURS[name])) for name in own]
         sections += [Section("", rows)] if rows else []
-    conflict = overview.get("conflict", "")
     return Table(
         _TABLE3,
         sections,
         "Tables 1 to 3 of the overview: the teams' systems, and our members after them",
         "Stage 2: logloss; F1 and bias are those of table 1, of the first three. Team: its size. Fine-tuning of the "
         "teams: of a single model or of an ensemble; of ours: of the one encoder, of one layer, or - where it is "
-        f"frozen. Ours are single models, set as in the recipe {RECIPE}."
-        + (f" The overview's {conflict}." if conflict else ""),
+        f"frozen. Ours are single models, set as in the recipe {RECIPE}. The overview's {overview['conflict']}.",
         "system",
     )
 
