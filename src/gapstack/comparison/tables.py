@@ -169,7 +169,7 @@ def _slices(comparison: Comparison) -> Table:
     sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
     for part in comparison.slices:
         gap = Interval(*part.scores["f1_gap"][0])
-        scores = {key: _cell(part.scores[key][0, 0]) for key in ("logloss", "accuracy", "f1_overall")}
+        scores = {key: float(part.scores[key][0, 0]) for key in ("logloss", "accuracy", "f1_overall")}
         clear = "*" if gap.low > 0 or gap.high < 0 else None
         cells: dict[str, Cell] = {"rows": part.rows, **scores, "f1_gap": gap, "clear": clear}
         sections.setdefault(part.dimension, []).append((f"  {part.value}", cells))
@@ -267,9 +267,5 @@ def _shortened(table: Table, most: int | None, by: str = "") -> Table:
 
 
 def _cell(value: Cell | Floats) -> Cell:
-    """An entry of :data:`Values` as a cell; None without a value."""
-    if isinstance(value, np.ndarray):
-        return Interval(*value.tolist())
-    if isinstance(value, float):
-        return None if np.isnan(value) else float(value)
-    return value
+    """An entry of :data:`Values` as a cell."""
+    return Interval(*value.tolist()) if isinstance(value, np.ndarray) else value

@@ -280,7 +280,8 @@ class PairwiseTests:
 
     def compared(self, one: int, other: int) -> Difference:
         """First member minus second, with the p-value corrected for all pairs."""
-        return Difference(*self.difference[one, other].tolist(), float(self.p_holm[one, other]))
+        value, low, high = self.difference[one, other].tolist()
+        return Difference(value, low, high, float(self.p_holm[one, other]))
 
     def wins(self) -> Ints:
         """(m, m): 1 where the row's member wins at 5% after correction, -1 where it loses, else 0."""
