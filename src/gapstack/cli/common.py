@@ -286,13 +286,6 @@ def print_table(table: Table, as_json: bool) -> None:
     print_result(as_json, lambda: [table], table.json)
 
 
-def width() -> int:
-    """Width of standard output in columns."""
-    from gapstack.display.render import pipe_width
-
-    return stdout.width if stdout.is_terminal else pipe_width()
-
-
 @contextmanager
 def quarantine_for(on_error: str) -> Iterator[Quarantine | None]:
     """Yield a collector of bad rows, or None if the first one is an error; warn about the rows set aside."""

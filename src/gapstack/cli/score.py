@@ -46,6 +46,7 @@ def score_command(
 ) -> None:
     """Score a file as Kaggle and the official GAP scorer do, next to constant predictions."""
     from gapstack.display import gap_record, gap_report
+    from gapstack.display.render import pipe_width
     from gapstack.evaluation import degenerate_scores, score_file
 
     corpus = _rows(file, gold, labels)
@@ -54,7 +55,8 @@ def score_command(
     if as_json:
         common.print_json(gap_record(file.name, scores, degenerate, notes))
     else:
-        print(gap_report(file.name, scores, degenerate, notes, common.width()), end="")
+        width = common.stdout.width if common.stdout.is_terminal else pipe_width()
+        print(gap_report(file.name, scores, degenerate, notes, width), end="")
 
 
 @common.command(app, "gap submit-check answers.csv --against rows.tsv")

@@ -31,9 +31,8 @@ CUES: dict[Context, dict[str, Cue]] = {
     "page-context": {"Parallelism+URL": Cue.URL},
 }
 """Cues by their names in the paper, in the least context that they read."""
-SETTINGS = [Setting(c, x) for c in ("detected", "gold-two-mention") for x in CUES]
-"""The four task settings, detected candidates first."""
-DETECTED, GOLD_TWO_MENTION = SETTINGS[0], SETTINGS[2]  # the settings in snippet-context
+DETECTED = Setting("detected", "snippet-context")
+GOLD_TWO_MENTION = Setting("gold-two-mention", "snippet-context")
 ALL_CUES = "All cues"
 NEURALCOREF, E2E = "neuralcoref", "e2e-coref"
 
