@@ -112,12 +112,7 @@ def recoverability(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingM
 
 
 def proximity_bias(
-    unit: Matrix,
-    original: Matrix,
-    direction: Matrix,
-    rows: Rows,
-    *,
-    count: int = NEIGHBOURS,
+    unit: Matrix, original: Matrix, direction: Matrix, rows: Rows, *, count: int = NEIGHBOURS
 ) -> tuple[float, float]:
     """Mean proximity bias and GIPE of a space, between 0 and 1 (Kumar et al. 2020, sections 3 and 4).
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 GoldOption = Annotated[
-    Path | None,
-    common.input_option("Labelled GAP TSV. Default: the split that the ids name.", default=...),
+    Path | None, common.input_option("Labelled GAP TSV. Default: the split that the ids name.", default=...)
 ]
 AgainstOption = Annotated[Path, common.input_option("The rows that it should predict.", default=...)]
 

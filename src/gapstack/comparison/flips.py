@@ -36,12 +36,7 @@ class Flips:
 
 
 def counterfactual_flips(
-    rows: Corpus,
-    entries: Sequence[ComparedEntry],
-    count: int,
-    *,
-    replicates: int = REPLICATES,
-    seed: int = 0,
+    rows: Corpus, entries: Sequence[ComparedEntry], count: int, *, replicates: int = REPLICATES, seed: int = 0
 ) -> Flips:
     """Predict up to ``count`` random rows and their counterfactuals with the runs' members."""
     predictors = {entry.name: entry.predictor for entry in entries if entry.predictor is not None}
