@@ -68,15 +68,11 @@ class Systems:
         return found
 
 
-def read_resolvers(
-    corpus: Corpus, split: str, folder: Path | None, heads: Heads | None = None
-) -> dict[str, ResolverDecisions]:
+def read_resolvers(corpus: Corpus, split: str, folder: Path, heads: Heads) -> dict[str, ResolverDecisions]:
     """Decisions of the off-the-shelf resolvers with files for ``split`` in ``folder``, by name."""
     import pandas as pd  # slow to import
 
     found: dict[str, ResolverDecisions] = {}
-    if folder is None:
-        return found
     neuralcoref = folder / f"neuralcoref_hf_{split}.jsonl.xz"
     if neuralcoref.is_file():
         clusters = read_resolver(neuralcoref, corpus).clusters

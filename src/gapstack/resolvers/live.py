@@ -45,10 +45,7 @@ class Adapter:
     identity: Callable[[Path], str] = tree_digest
 
     def check(self, model: Path | None = None) -> Path:
-        """Folder of the model, by default the resolver's own; ExtraError without the package.
-
-        Raises DataNotFoundError if there is no such model.
-        """
+        """Folder of the model, by default the resolver's own; ExtraError or DataNotFoundError if it is incomplete."""
         if model is None:
             if self.default is None:
                 raise DataNotFoundError(
