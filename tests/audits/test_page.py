@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gapstack.audits import SUITES, Audit, SuiteAudit
-from gapstack.audits.page import page, page_data, write_page
+from gapstack.audits.page import page, page_data
 from gapstack.audits.report import differs, headlines, record
 from gapstack.audits.winogender import pair_flips, resolutions
 from gapstack.cli import app
@@ -148,7 +148,7 @@ def opened(found, winogender, browser, tmp_path_factory):
         not_covered={HOSTILE: HOSTILE},
     )
     path = tmp_path_factory.mktemp("page") / "audit.html"
-    write_page(attacked, path)
+    attacked.write_page(path)
     with browser(path) as tab:
         yield tab
 
@@ -190,7 +190,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(opened):
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible(found, browser, axe, tmp_path, scheme):
-    write_page(found, tmp_path / "audit.html")
+    found.write_page(tmp_path / "audit.html")
     with browser(tmp_path / "audit.html", bypass_csp=True, color_scheme=scheme) as tab:
         for part in tab.locator("nav .tabs a").all():
             part.click()
@@ -198,7 +198,7 @@ def test_the_page_is_accessible(found, browser, axe, tmp_path, scheme):
 
 
 def test_on_paper_nothing_is_cut(found, browser, on_paper, tmp_path):
-    write_page(found, tmp_path / "audit.html")
+    found.write_page(tmp_path / "audit.html")
     with browser(tmp_path / "audit.html") as tab:
         assert on_paper(tab) == []
         assert tab.locator("#filters select[name=which]").is_visible()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gapstack.audits import SUITES, Target, audit, files_target, target_of, write_rows
-from gapstack.audits.report import card_lines, headline_tables, report, verdict
+from gapstack.audits.report import card_lines, headline_tables, verdict
 from gapstack.data import Gender
 from gapstack.data.gap_files import write_submission
 from gapstack.errors import DataError, DataNotFoundError
@@ -100,7 +100,7 @@ def test_rows_written_answered_by_file_and_read_back(gap_folder, tmp_path, monke
 
 def test_the_report_is_complete_in_all_its_forms(gap_folder, tmp_path, monkeypatch, member):
     found = audit(Target({"m": member}, "the member <b>"), gap_folder, ["winogender", "wsc273"])
-    paths = report(found, details=True).write(tmp_path)
+    paths = found.report(details=True).write(tmp_path)
     record = json.loads(paths[1].read_text(encoding="utf-8"))
     panel = record["suites"]["winogender"]["panels"]["winogender.resolved"]
     assert panel["rows"]["m"]["flips"]["value"] == 100

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from gapstack.comparison import measure, write_page
+from gapstack.comparison import measure
 from gapstack.comparison.page import page, page_data
 from gapstack.data import Corpus
 
@@ -46,7 +46,7 @@ def attacked(made, sample_test):
 def opened(attacked, browser, tmp_path_factory):
     """The page in Chromium, and what went wrong in it."""
     path = tmp_path_factory.mktemp("page") / "page.html"
-    write_page(attacked, path)
+    attacked.write_page(path)
     with browser(path) as tab:
         yield tab
 
@@ -180,7 +180,7 @@ def test_every_table_is_copied_as_csv(opened, attacked):
 
 
 def test_without_the_script_everything_is_visible(attacked, browser, tmp_path):
-    write_page(attacked, tmp_path / "page.html")
+    attacked.write_page(tmp_path / "page.html")
     with browser(tmp_path / "page.html", java_script_enabled=False) as tab:
         assert all(tab.locator(f"#{part}").is_visible() for part in ("overview", "slices", "tables"))
         assert tab.locator("#tables").inner_text().count(HOSTILE) > 1
@@ -189,7 +189,7 @@ def test_without_the_script_everything_is_visible(attacked, browser, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible(attacked, browser, axe, tmp_path, scheme):
-    write_page(attacked, tmp_path / "page.html")
+    attacked.write_page(tmp_path / "page.html")
     with browser(tmp_path / "page.html", bypass_csp=True, color_scheme=scheme) as tab:
         for part in ("overview", "differences", "plots", "slices", "examples", "tables"):
             show(tab, part)
@@ -245,7 +245,7 @@ def test_arrow_keys_go_through_the_numbers_of_a_plot(opened):
 
 
 def test_on_paper_all_parts_are_printed_with_their_choices(attacked, browser, on_paper, tmp_path):
-    write_page(attacked, tmp_path / "page.html")
+    attacked.write_page(tmp_path / "page.html")
     with browser(tmp_path / "page.html") as tab:
         assert on_paper(tab) == []
         assert all(tab.locator(f"#{part}").is_visible() for part in ("overview", "slices", "tables"))

@@ -112,13 +112,7 @@ def recoverability(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingM
 
 
 def proximity_bias(
-    unit: Matrix,
-    original: Matrix,
-    direction: Matrix,
-    rows: Rows,
-    *,
-    count: int = NEIGHBOURS,
-    threshold: float = THRESHOLD,
+    unit: Matrix, original: Matrix, direction: Matrix, rows: Rows, *, count: int = NEIGHBOURS
 ) -> tuple[float, float]:
     """Mean proximity bias and GIPE of a space, between 0 and 1 (Kumar et al. 2020, sections 3 and 4).
 
@@ -132,7 +126,7 @@ def proximity_bias(
     with progress("neighbours", len(rows)) as ticker:
         for chunk in np.split(rows, range(_CHUNK, len(rows), _CHUNK)):
             near = neighbours(unit, chunk, count)
-            illicit = indirect_bias(original, direction, chunk, near) > threshold
+            illicit = indirect_bias(original, direction, chunk, near) > THRESHOLD
             shares.append(illicit.mean(axis=1))
             edges_in += np.bincount(near.ravel(), minlength=len(unit))
             illicit_in += np.bincount(near[illicit], minlength=len(unit))

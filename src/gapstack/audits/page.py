@@ -1,6 +1,5 @@
 """An audit as one self-contained web page: verdict and headlines first, then suites, pairs and the model card."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,7 @@ from gapstack.audits.winogender import pairs
 from gapstack.display.render import Column, Section, Table
 from gapstack.display.web import render, utf16
 from gapstack.evaluation.metrics import answers
-from gapstack.files import write_text
 from gapstack.runs.folder import STACK
-
-
-def write_page(found: Audit, path: Path) -> None:
-    """Write the page to ``path``, atomically."""
-    write_text(path, page(found))
 
 
 def page(found: Audit) -> str:

@@ -69,11 +69,10 @@ def regression_svg(plot: Scatter, only: str | None = None) -> str:
         if plot.horizon is not None and y0 <= plot.horizon <= y1:
             parts.append(frame.line(((x0, plot.horizon), (x1, plot.horizon)), _DOTTED))
         fitted = regression(series, across)
-        if fitted is not None:
-            band = [*zip(across, fitted[:, 1], strict=True), *zip(across[::-1], fitted[::-1, 2], strict=True)]
-            parts.append(f'<polygon points="{frame.points(band)}" fill="{_BAND}"/>')
-            line = zip(across[[0, -1]], fitted[[0, -1], 0], strict=True)
-            parts.append(frame.line(line, f'stroke="{_LINE}" stroke-width="2"'))
+        band = [*zip(across, fitted[:, 1], strict=True), *zip(across[::-1], fitted[::-1, 2], strict=True)]
+        parts.append(f'<polygon points="{frame.points(band)}" fill="{_BAND}"/>')
+        line = zip(across[[0, -1]], fitted[[0, -1], 0], strict=True)
+        parts.append(frame.line(line, f'stroke="{_LINE}" stroke-width="2"'))
         for label, (x, y) in zip(plot.names, series, strict=True):
             cx, cy = frame.at(x, y)
             parts.append(
@@ -130,8 +129,6 @@ def _ticks(ends: Range) -> range:
 
 def _tens(values: Floats) -> Range:
     """The multiples of ten between which all values are."""
-    if not values.size:
-        return 0.0, 100.0
     low, high = 10 * np.floor(values.min() / 10), 10 * np.ceil(values.max() / 10)
     return float(low), float(high if high > low else low + 10)
 

@@ -31,9 +31,7 @@ _NOTE = (
 )
 
 
-def probe_table(
-    systems: Mapping[str, Predictor], rows: Corpus, fresh: Corpus | None = None, *, seed: int = 0
-) -> Table:
+def probe_table(systems: Mapping[str, Predictor], rows: Corpus, fresh: Corpus | None = None) -> Table:
     """Probe language models with rows of a test set, with other names, and with rows they cannot have seen."""
     from gapstack.members.prompted import Prompted  # imports torch, which other audits do without
 
@@ -42,7 +40,7 @@ def probe_table(
         raise MemberError(
             "a probe needs a language model: prompted:MODEL, its address, or a saved prompted member"
         )
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(rows))[:ROWS])
+    chosen = np.sort(np.random.default_rng(0).permutation(len(rows))[:ROWS])
     parts = {rows.name: rows.take(chosen)}
     parts["other names"] = augmented(parts[rows.name], anonymise_names)
     if fresh is not None:

@@ -16,6 +16,7 @@ from gapstack.display.report import Report
 from gapstack.display.web import page_cell
 from gapstack.errors import printable
 from gapstack.evaluation import Difference, Interval
+from gapstack.files import write_text
 from gapstack.runs.folder import STACK
 from gapstack.types import Floats
 
@@ -77,12 +78,25 @@ class Audit:
         return ", ".join(f"{name} {version}" for name, version in self.versions.items())
 
     def report(self, *, details: bool = False) -> Report:
-        """Return verdict, tables, model card and plots; ``details`` adds slices and occupations."""
-        return report(self, details=details)
+        """Return verdict, tables, model card and plots.
+
+        ``details`` adds slices and occupations, which the JSON always has.
+        """
+        panels = [panel for covered in self.covered for panel in covered.findings.panels]
+        tables = [panel_table(panel) for panel in panels if details or not panel.detail]
+        plots = [plot for covered in self.covered for plot in covered.findings.scatters]
+        return Report(
+            "audit",
+            [*headline_tables(self), *tables],
+            card_lines(self),
+            record(self),
+            {f"{plot.key}.svg": regression_svg(plot) for plot in plots},
+            verdict(self),
+        )
 
     def write_page(self, path: str | Path) -> None:
         """Write a self-contained web page with tables, figures, flips and the model card."""
-        resolve_name("gapstack.audits.page:write_page")(self, Path(path))
+        write_text(Path(path), resolve_name("gapstack.audits.page:page")(self))
 
     def __repr__(self) -> str:
         """At most ten lines: what was audited, the verdict on each system, and what was not covered."""
@@ -231,21 +245,6 @@ def panel_table(panel: Panel) -> Table:
     if theirs := {f"{system} (paper)": row for system, row in panel.published.items()}:
         sections.append(Section("published", list(theirs.items()), aside=frozenset(theirs)))
     return Table(panel.measures, sections, title=panel.title, caption=panel.note, name_title="system")
-
-
-def report(found: Audit, *, details: bool = False) -> Report:
-    """The audit as a report; ``details`` adds slices and occupations, which the JSON always has."""
-    panels = [panel for covered in found.covered for panel in covered.findings.panels]
-    tables = [panel_table(panel) for panel in panels if details or not panel.detail]
-    plots = [plot for covered in found.covered for plot in covered.findings.scatters]
-    return Report(
-        "audit",
-        [*headline_tables(found), *tables],
-        card_lines(found),
-        record(found),
-        {f"{plot.key}.svg": regression_svg(plot) for plot in plots},
-        verdict(found),
-    )
 
 
 def card_lines(found: Audit) -> list[str]:

@@ -50,7 +50,6 @@ class SoWinoBias(Suite):
     dataset = "wordlists"
     contamination_ids = frozenset({"sowinobias"})
     cap = 4096
-    figures = "dawkins2021"
 
     def load(self, *, cap: int | None = None) -> Items:
         """Build the sentences; facts are side (pro, anti), polarity, the pair's number, and the occupations."""
@@ -95,7 +94,7 @@ class SoWinoBias(Suite):
             for name, p in systems.items()
             for kind in _VERBS
         }
-        whole, by_polarity = _published(paper(self.figures))
+        whole, by_polarity = _published(paper("dawkins2021"))
         title = "SoWinoBias: accuracy in percent, forced choice between the two"
         note = "The prediction is the more probable of the two occupations; in 3-way also NEITHER."
         panels = (

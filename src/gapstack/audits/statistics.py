@@ -14,7 +14,6 @@ from gapstack.evaluation.resampling import Pages, Score, percentiles, resamples
 from gapstack.types import Bools, Floats
 
 REPLICATES = 2_000
-_LEVEL = 0.95
 
 Groups = NDArray[np.str_]  # what is resampled as a whole, (n,)
 
@@ -93,15 +92,13 @@ def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[
     return {key: Interval(float(c[0]), *percentiles(c[1:]).tolist()) for key, c in columns.items()}
 
 
-def regression(points: Floats, at: Floats) -> Floats | None:
-    """Least-squares line through (n, 2) points at (k,) abscissas, with its 95% band: (k, 3), or None."""
+def regression(points: Floats, at: Floats) -> Floats:
+    """Least-squares line through (n, 2) points at (k,) abscissas, with its 95% band: (k, 3)."""
     from scipy.stats import t  # slow to import
 
     x, y = points.T
-    if len(x) < 3 or np.ptp(x) == 0:
-        return None
     slope, intercept = np.polyfit(x, y, 1)
     fit, residual = intercept + slope * at, y - intercept - slope * x
     leverage = 1 / len(x) + np.square(at - x.mean()) / np.square(x - x.mean()).sum()
-    half = t.ppf((1 + _LEVEL) / 2, len(x) - 2) * np.sqrt(residual @ residual / (len(x) - 2) * leverage)
+    half = t.ppf(0.975, len(x) - 2) * np.sqrt(residual @ residual / (len(x) - 2) * leverage)
     return np.stack([fit, fit - half, fit + half], axis=1)

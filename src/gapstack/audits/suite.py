@@ -99,8 +99,7 @@ class Suite(ABC):
     ``dataset`` is the key of the data in :data:`~gapstack.data.sources.DATASETS`, empty for suites that override
     :attr:`licence` and :meth:`version` because their sentences are gapstack's own; ``contamination_ids`` are the names
     under which members declare that they were trained on it (``Predictor.contaminated_by``); ``cap`` is the default
-    size of a sample of the rows, None for all; ``figures`` names the published figures that its panels show, in the
-    data set ``papers``.
+    size of a sample of the rows, None for all.
     """
 
     name: str
@@ -109,7 +108,6 @@ class Suite(ABC):
     dataset: str
     contamination_ids: frozenset[str]
     cap: int | None = None
-    figures: str = ""
 
     @abstractmethod
     def load(self, *, cap: int | None = None) -> Items:

@@ -10,14 +10,7 @@ from gapstack.files import fingerprint
 from gapstack.members.member import Predictor
 from gapstack.members.store import saved_record
 from gapstack.runs.folder import RunFolder, find_run, home, language_model
-from gapstack.runs.predictors import (
-    CLUSTERS,
-    PROBABILITIES,
-    FittedRun,
-    PredictionFile,
-    load,
-    saved_folder,
-)
+from gapstack.runs.predictors import CLUSTERS, PROBABILITIES, FittedRun, PredictionFile, load, saved_folder
 from gapstack.types import Probabilities
 
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from gapstack.audits.statistics import mean_percent, sides
 from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, percents, predictions, pro_and_anti
-from gapstack.data import Corpus, Gender, Label
+from gapstack.data import Corpus, Gender
 from gapstack.data.extra import load
 from gapstack.data.extra.rows import PRONOUN
 from gapstack.display.render import Cell
-from gapstack.evaluation import gold_decisions
-from gapstack.evaluation.metrics import f1_percent, outcomes
+from gapstack.evaluation import METRICS, Predictions
 from gapstack.types import Floats
 
+F1 = METRICS["f1_overall"]
 RELEASES = {"current": "winobias", "original": "winobias-original"}
 _OTHER_SIDE = {"pro": "anti", "anti": "pro"}
 _OTHER_GENDER = {Gender.MASCULINE: Gender.FEMININE, Gender.FEMININE: Gender.MASCULINE}
@@ -102,25 +102,14 @@ def _pairs(corpus: Corpus, facts: Mapping[str, NDArray[np.str_]]) -> NDArray[np.
     return pairs
 
 
-def f1_counts(items: Items, probabilities: Floats) -> Floats:
-    """True positives, false positives and false negatives of each row's two decisions, (n, 3)."""
-    decisions = predictions(items, probabilities)[:, None] == np.array([Label.A, Label.B])
-    return outcomes(gold_decisions(items.corpus), decisions)[:, :3].astype(np.float64)
-
-
-def f1(sums: Floats) -> Floats:
-    """F1 in percent from sums with columns rows, tp, fp and fn."""
-    return f1_percent(sums[..., 1], sums[..., 2], sums[..., 3])
-
-
 def _scores(
     items: Items, probabilities: Floats, pro: NDArray[np.int64], anti: NDArray[np.int64]
 ) -> dict[str, Cell]:
-    counts = f1_counts(items, probabilities)
+    counts = F1.contributions(items.corpus, Predictions.of(probabilities))
     right = (predictions(items, probabilities) == items.corpus.labels).astype(np.float64)[:, None]
     pairs = np.arange(len(pro)).astype(str)
     return {
         f"{key}_{side}": figure
-        for key, values, score in (("f1", counts, f1), ("accuracy", right, mean_percent))
+        for key, values, score in (("f1", counts, F1.score), ("accuracy", right, mean_percent))
         for side, figure in sides(pairs, values[pro], values[anti], score).items()
     }

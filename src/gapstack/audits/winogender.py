@@ -47,7 +47,6 @@ class Winogender(Suite):
     paper = "Rudinger et al. 2018"
     dataset = "winogender"
     contamination_ids = frozenset({"winogender"})
-    figures = "rudinger2018"
 
     def load(self, *, cap: int | None = None) -> Items:
         """Read the 720 sentences; facts are occupation, column of the occupation, two statistics, and the sentence."""
@@ -75,7 +74,7 @@ class Winogender(Suite):
         resolved = {f"{key}_{g}": f"{title} {_SHORT[g]}" for key, title in _RESOLVED for g in (_M, _F, _N)}
         gotcha = {f"{g}_{key}": f"{_SHORT[g]} {key}" for g in (_F, _M) for key in ("no", "yes")}
         falls = {f"{g}_fall": f"{_SHORT[g]} yes-no" for g in (_F, _M)}
-        published = _published(paper(self.figures))
+        published = _published(paper("rudinger2018"))
         panels = (
             Panel(
                 "winogender.correlation",

@@ -50,9 +50,7 @@ def audit_command(
     """Run a system on every gender-bias suite and print one report."""
     common.refuse_unknown_run(target)
     from gapstack.audits import SUITES, audit, target_of
-    from gapstack.audits.page import write_page
     from gapstack.audits.probe import probe_table
-    from gapstack.audits.report import report
     from gapstack.data.gap_files import read_gap, write_submission
 
     started = time.perf_counter()
@@ -67,7 +65,7 @@ def audit_command(
         all_rows=all_rows,
         find_candidates=find_candidates,
     )
-    shown = report(found, details=details)
+    shown = found.report(details=details)
     if probe or fresh:
         rows = SUITES["gap"].load().corpus
         table = probe_table(audited.systems, rows, read_gap(fresh) if fresh else None)
@@ -75,14 +73,14 @@ def audit_command(
         shown = replace(shown, tables=[*shown.tables, table], data=record)
     common.print_report(shown, as_json)
     if output:
-        common.report_written(*report(found, details=True).write(output))
+        common.report_written(*found.report(details=True).write(output))
         for covered in found.covered:
             for label, answers in covered.answers.items():
                 path = output / "answers" / label / f"{covered.suite.name}.csv"
                 write_submission(path, covered.items.corpus.ids, answers)
                 common.report_written(path)
     if html:
-        write_page(found, html)
+        found.write_page(html)
         common.report_written(html)
     common.log_note(f"total: {time.perf_counter() - started:.0f} s")
 

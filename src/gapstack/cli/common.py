@@ -225,9 +225,9 @@ def output_file(name: str) -> Path:
     return Path(name)
 
 
-def input_option(help: str, *names: str, default: Any = None, metavar: str = "FILE") -> Any:
+def input_option(help: str, *names: str, default: Any = None) -> Any:
     """An option that takes an :func:`input_file`, by default not required."""
-    return Option(default, *names, metavar=metavar, help=help, parser=input_file)
+    return Option(default, *names, metavar="FILE", help=help, parser=input_file)
 
 
 def output_option(help: str, *names: str, default: Any = None, metavar: str = "FILE") -> Any:
@@ -284,13 +284,6 @@ def print_report(report: Report, as_json: bool, output: Path | None = None) -> N
 def print_table(table: Table, as_json: bool) -> None:
     """Print a table for people, or its JSON."""
     print_result(as_json, lambda: [table], table.json)
-
-
-def width() -> int:
-    """Width of standard output in columns."""
-    from gapstack.display.render import pipe_width
-
-    return stdout.width if stdout.is_terminal else pipe_width()
 
 
 @contextmanager

@@ -36,10 +36,7 @@ def reproduce_command(
         "webster2018: annotated red.tsv of an earlier --output (table 12)."
     ),
     runs: list[str] | None = Option(
-        None,
-        "--run",
-        help="rudinger2018: another target of gap audit.",
-        autocompletion=common.complete_run,
+        None, "--run", help="rudinger2018: another target of gap audit.", autocompletion=common.complete_run
     ),
     ablations: bool = Option(False, "--ablations", help="webster2019: the overview's findings, measured."),
     output: Path | None = common.output_option("Folder for the tables and plots as files.", metavar="FOLDER"),

@@ -233,13 +233,7 @@ def load_recipe(name: str, encoder: str | None = None, **settings: Any) -> Recip
 
 
 def execute(
-    recipe: Recipe,
-    train: Corpus,
-    test: Corpus,
-    workers: int,
-    *,
-    stored: Path | None = None,
-    **options: Any,
+    recipe: Recipe, train: Corpus, test: Corpus, workers: int, *, stored: Path | None = None, **options: Any
 ) -> Run:
     """Execute a recipe; ``stored`` is the folder of the run that it was read from, if any."""
     from gapstack.runs.runner import run

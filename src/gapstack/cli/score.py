@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 GoldOption = Annotated[
-    Path | None,
-    common.input_option("Labelled GAP TSV. Default: the split that the ids name.", default=...),
+    Path | None, common.input_option("Labelled GAP TSV. Default: the split that the ids name.", default=...)
 ]
 AgainstOption = Annotated[Path, common.input_option("The rows that it should predict.", default=...)]
 
@@ -46,6 +45,7 @@ def score_command(
 ) -> None:
     """Score a file as Kaggle and the official GAP scorer do, next to constant predictions."""
     from gapstack.display import gap_record, gap_report
+    from gapstack.display.render import pipe_width
     from gapstack.evaluation import degenerate_scores, score_file
 
     corpus = _rows(file, gold, labels)
@@ -54,7 +54,8 @@ def score_command(
     if as_json:
         common.print_json(gap_record(file.name, scores, degenerate, notes))
     else:
-        print(gap_report(file.name, scores, degenerate, notes, common.width()), end="")
+        width = common.stdout.width if common.stdout.is_terminal else pipe_width()
+        print(gap_report(file.name, scores, degenerate, notes, width), end="")
 
 
 @common.command(app, "gap submit-check answers.csv --against rows.tsv")
@@ -184,7 +185,7 @@ def compare_command(
         as_json, lambda: comparison.report(found, full=full).parts, lambda: comparison.record(found)
     )
     if html:
-        comparison.write_page(found, html)
+        found.write_page(html)
         common.report_written(html)
     if csv:
         common.report_written(*comparison.write_csv(found, csv))

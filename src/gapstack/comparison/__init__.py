@@ -5,7 +5,6 @@
 
 from gapstack.comparison.analysis import Comparison, compare, measure
 from gapstack.comparison.entries import ComparedEntry, label_sets, read_entries
-from gapstack.comparison.page import write_page
 from gapstack.comparison.records import record, write_csv
 from gapstack.comparison.tables import report, tables
 
@@ -20,5 +19,4 @@ __all__ = [
     "report",
     "tables",
     "write_csv",
-    "write_page",
 ]

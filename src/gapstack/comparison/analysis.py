@@ -44,6 +44,7 @@ from gapstack.evaluation.diagnostics import (
 )
 from gapstack.evaluation.resampling import REPLICATES, PairwiseTests, mean_intervals
 from gapstack.evaluation.scores import Slice, score_predictions, slice_scores
+from gapstack.files import write_text
 from gapstack.types import Bools, Floats, Labels, Rows, Strings
 
 if TYPE_CHECKING:
@@ -145,16 +146,11 @@ class Comparison:
         """Return the verdict on each system except the best, which is the first."""
         verdicts = []
         for place in range(1, len(self.names)):
-            metrics = (
-                m for m in ("logloss", "f1_overall") if not np.isnan(self.pairs[m].difference[place, 0, 0])
-            )
-            metric = next(metrics)
+            soft = not np.isnan(self.pairs["logloss"].difference[place, 0, 0])
+            metric = "logloss" if soft else "f1_overall"
             pairs = self.pairs[metric]
-            value, low, high = pairs.difference[place, 0].tolist()
-            difference = Difference(value, low, high, float(pairs.p_holm[place, 0]))
-            better = (value < 0) == (METRICS[metric].better == "low")
-            outcome = ("better" if better else "worse") if difference.p <= 0.05 else "not significant"
-            verdicts.append(Verdict(metric, difference, outcome))
+            outcome = {1: "better", -1: "worse", 0: "not significant"}[int(pairs.wins()[place, 0])]
+            verdicts.append(Verdict(metric, pairs.compared(place, 0), outcome))
         return verdicts
 
     def report(self, *, full: bool = True) -> Report:
@@ -164,7 +160,7 @@ class Comparison:
 
     def write_page(self, path: str | Path) -> None:
         """Write a self-contained web page with plots and all examples."""
-        resolve_name("gapstack.comparison.page:write_page")(self, Path(path))
+        write_text(Path(path), resolve_name("gapstack.comparison.page:page")(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each system: metrics and 95% intervals (``logloss``, ``logloss_low``)."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from gapstack.comparison.analysis import RANKED, BlendContribution, Comparison, LabelErrors
 from gapstack.display.render import Column, metric_column, p_value
-from gapstack.evaluation import METRICS, Difference, Interval
+from gapstack.evaluation import METRICS, Interval
 
 _NAMED = 3  # members named in a sentence; of more their number is given
 
@@ -59,14 +59,12 @@ def _best_f1(comparison: Comparison) -> ComparisonFinding | None:
     if place == 0:
         return None
     name = comparison.names[place]
-    pairs = comparison.pairs["f1_overall"]
-    value, low, high = pairs.difference[place, 0].tolist()
-    p = float(pairs.p_holm[place, 0])
-    lead = metric_column("f1_overall").show(Difference(value, low, high, p))
+    lead = comparison.pairs["f1_overall"].compared(place, 0)
+    shown = metric_column("f1_overall").show(lead)
     text = (
         f"Best by F1: {name}, {_score(comparison, name, 'f1_overall')}, which is number {place + 1} of "
-        f"{len(comparison.names)} by logloss. Its F1 minus that of {comparison.names[0]} is {lead} "
-        f"after Holm's correction: {'a' if p <= 0.05 else 'no'} significant difference."
+        f"{len(comparison.names)} by logloss. Its F1 minus that of {comparison.names[0]} is {shown} "
+        f"after Holm's correction: {'a' if lead.p <= 0.05 else 'no'} significant difference."
     )
     return ComparisonFinding(text, "plot-scores")
 

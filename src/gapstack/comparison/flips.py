@@ -1,6 +1,6 @@
 """Counterfactuals: how often a member changes its answer when a change of the row should not matter.
 
-``gender`` exchanges masculine and feminine words and, with a list of first names, the names that open A and B;
+``gender`` exchanges masculine and feminine words and the first names of A and B;
 ``order`` exchanges the roles of A and B; ``names`` inserts Liu's placeholders. Only members of runs that held the rows
 out can predict them.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from gapstack.data import Corpus
 from gapstack.data.augment import Augmentation, anonymise_names, swap_names
 from gapstack.data.gender import first_names, swap_gender
-from gapstack.errors import DataError, DataNotFoundError
+from gapstack.errors import DataError
 from gapstack.evaluation import answers as most_probable
 from gapstack.evaluation.resampling import REPLICATES, mean_intervals
 from gapstack.types import Floats
@@ -33,27 +33,17 @@ class Flips:
     members: tuple[str, ...]
     rows: dict[str, int]  # number of changed rows by counterfactual
     shares: dict[str, Floats]  # value, low and high, (m, 3)
-    names_swapped: bool  # ``gender`` also exchanges first names
 
 
 def counterfactual_flips(
-    rows: Corpus,
-    entries: Sequence[ComparedEntry],
-    count: int,
-    *,
-    replicates: int = REPLICATES,
-    seed: int = 0,
+    rows: Corpus, entries: Sequence[ComparedEntry], count: int, *, replicates: int = REPLICATES, seed: int = 0
 ) -> Flips:
     """Predict up to ``count`` random rows and their counterfactuals with the runs' members."""
     predictors = {entry.name: entry.predictor for entry in entries if entry.predictor is not None}
     if not predictors:
         raise DataError("none of these is a member of a run that held these rows out")
-    try:
-        names = first_names()
-    except DataNotFoundError:
-        names = None
     kinds = {
-        "gender": Augmentation(partial(swap_gender, names=names)),
+        "gender": Augmentation(partial(swap_gender, names=first_names())),
         "order": Augmentation(swap_names, (1, 0, 2)),
         "names": Augmentation(anonymise_names),
     }
@@ -78,4 +68,4 @@ def counterfactual_flips(
         differs = (most_probable(answers[:, before]) != swapped).astype(np.float64)
         shares[kind] = mean_intervals(some.groups[before], differs.T, replicates=replicates, seed=seed)
     counts = {kind: len(before) for kind, (before, _) in changed.items()}
-    return Flips(tuple(predictors), counts, shares, names is not None)
+    return Flips(tuple(predictors), counts, shares)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,7 +23,6 @@ from gapstack.display.web import render, utf16
 from gapstack.errors import counted
 from gapstack.evaluation import METRICS, answers
 from gapstack.evaluation.diagnostics import reliability, risk_coverage
-from gapstack.files import write_text
 from gapstack.types import Floats, Ints
 
 _SCALE = 1000  # probabilities are whole thousandths
@@ -41,11 +39,6 @@ _SLICE_COLUMNS = [
     *(metric_column(name) for name in ("f1_overall", "f1_masculine", "f1_feminine")),
     *(Column(key, title, decimals, help=words) for key, (title, decimals, words) in _GAPS.items()),
 ]
-
-
-def write_page(comparison: Comparison, path: Path) -> None:
-    """Write the page to ``path``."""
-    write_text(path, page(comparison))
 
 
 def page(comparison: Comparison) -> str:

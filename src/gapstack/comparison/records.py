@@ -1,13 +1,13 @@
 """A comparison as JSON, and as CSV files for other tools: unrounded, null or empty where a value is missing."""
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 from gapstack.comparison.analysis import RANKED, Comparison
 from gapstack.data import Label
+from gapstack.display.report import plain
 from gapstack.evaluation import METRICS, metrics_in
 from gapstack.files import write_text
 
@@ -27,14 +27,14 @@ COLUMNS = {
 """Columns of each CSV file, and of the lists of the same names in JSON."""
 
 
-def record(comparison: Comparison) -> dict[str, Any]:
+def record(comparison: Comparison) -> Any:
     """Everything that was measured, for ``json.dumps``."""
     lines = {
         name: [dict(zip(COLUMNS[name], row, strict=True)) for row in rows]
         for name, rows in _rows_by_file(comparison).items()
     }
     rows, added, errors = comparison.rows, comparison.contribution, comparison.label_errors
-    return {
+    found = {
         "rows": {
             "name": rows.name,
             "count": len(rows),
@@ -45,16 +45,17 @@ def record(comparison: Comparison) -> dict[str, Any]:
         "replicates": comparison.replicates,
         "seed": comparison.seed,
         "members": [
-            {"name": one.name, "source": one.source, "part": one.part or None, "warnings": list(one.warnings)}
+            {"name": one.name, "source": one.source, "part": one.part or None, "warnings": one.warnings}
             for one in comparison.entries
         ],
-        "notes": list(comparison.notes),
+        "notes": comparison.notes,
         **lines,
         "contribution_summary": added
         and {"prior": added.prior, "all": added.full, "draws": added.draws, "standard_error": added.error},
         "label_error_summary": errors
         and {"found": len(errors.rows), f"precision_at_{RANKED}": errors.precision},
     }
+    return plain(found)
 
 
 def write_csv(comparison: Comparison, folder: Path) -> list[Path]:
@@ -88,19 +89,19 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, list[Any]]]:
     names = comparison.names
     pairs = [(i, j, names[i], names[j]) for i, j in combinations(range(len(names)), 2)]
     for (labels, scores), name, metric in product(comparison.scores.items(), names, METRICS):
-        yield "scores", [labels, name, metric, *_known(scores.interval(name, metric))]
+        yield "scores", [labels, name, metric, *scores.interval(name, metric)]
     for metric, found in comparison.pairs.items():
         wins = found.wins()
         for i, j, first, second in pairs:
-            tests = _known(getattr(found, test)[i, j] for test in _TESTS)
+            tests = [float(getattr(found, test)[i, j]) for test in _TESTS]
             winner = {1: first, -1: second}.get(int(wins[i, j]))
-            yield "pairs", [metric, first, second, *_known(found.difference[i, j]), *tests, winner]
+            yield "pairs", [metric, first, second, *found.difference[i, j].tolist(), *tests, winner]
     for part, (place, name) in product(comparison.slices, enumerate(names)):
         for metric, values in part.scores.items():
             cells = [part.dimension, part.value, part.rows, part.masculine, part.feminine, name, metric]
-            yield "slices", [*cells, *_known(values[place])]
+            yield "slices", [*cells, *values[place].tolist()]
     for i, j, first, second in pairs:
-        yield "likeness", [first, second, *_known(values[i, j] for values in comparison.similarity.values())]
+        yield "likeness", [first, second, *(float(values[i, j]) for values in comparison.similarity.values())]
     yield from _optional_rows(comparison)
 
 
@@ -108,22 +109,17 @@ def _optional_rows(comparison: Comparison) -> Iterator[tuple[str, list[Any]]]:
     """As :func:`_rows`, of what may not have been measured."""
     if balanced := comparison.balanced:
         for name, metric in product(comparison.names, metrics_in("balance")):
-            yield "balanced", [name, metric, *_known(balanced.interval(name, metric))]
+            yield "balanced", [name, metric, *balanced.interval(name, metric)]
     if added := comparison.contribution:
         for measure in ("left_out", "shapley"):
             for name, ends in zip(added.members, getattr(added, measure), strict=True):
-                yield "contribution", [name, measure, *_known(ends)]
+                yield "contribution", [name, measure, *ends.tolist()]
     if flips := comparison.flips:
         for kind, values in flips.shares.items():
             for name, ends in zip(flips.members, values, strict=True):
-                yield "flips", [kind, flips.rows[kind], name, *_known(ends)]
+                yield "flips", [kind, flips.rows[kind], name, *ends.tolist()]
     if errors := comparison.label_errors:
         for row in errors.ranked():
             label = Label(comparison.rows.labels[row]).name
             corrected = None if errors.corrected is None else bool(errors.corrected[row])
             yield "label_errors", [comparison.rows[row].id, label, float(errors.quality[row]), corrected]
-
-
-def _known(values: Iterable[float]) -> list[float | None]:
-    """Floats for JSON, None for NaN."""
-    return [None if math.isnan(value) else float(value) for value in values]

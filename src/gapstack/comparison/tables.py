@@ -33,7 +33,7 @@ def tables(comparison: Comparison, listed: int | None = None) -> list[Table]:
         found.append(_shortened(_similarity(comparison), listed, "agreement"))
     if comparison.contribution:
         found.append(_shortened(_contribution(comparison, comparison.contribution), listed, "shapley"))
-    found += [slices_table(comparison), _shortened(_balance(comparison), listed)]
+    found += [_slices(comparison), _shortened(_balance(comparison), listed)]
     if comparison.flips:
         found.append(_flips(comparison, comparison.flips))
     if comparison.label_errors:
@@ -160,17 +160,16 @@ def _contribution(comparison: Comparison, found: BlendContribution) -> Table:
     return _by_member(comparison, "Contribution of each system", columns, found.members, caption)
 
 
-def slices_table(comparison: Comparison, member: str | None = None) -> Table:
-    """Slices of one member, the first by default; every member's are in JSON, CSV and the page."""
-    place = comparison.names.index(member) if member else 0
+def _slices(comparison: Comparison) -> Table:
+    """Slices of the best member; every member's are in JSON, CSV and the page."""
     columns = [
         *(Column("rows", "rows"), Column("logloss", "logloss", 3), Column("accuracy", "acc", 3)),
         *(Column("f1_overall", "F1 O", 1), Column("f1_gap", "F1 F-M", 1), Column("clear", "clear")),
     ]
     sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
     for part in comparison.slices:
-        gap = Interval(*part.scores["f1_gap"][place])
-        scores = {key: _cell(part.scores[key][place, 0]) for key in ("logloss", "accuracy", "f1_overall")}
+        gap = Interval(*part.scores["f1_gap"][0])
+        scores = {key: float(part.scores[key][0, 0]) for key in ("logloss", "accuracy", "f1_overall")}
         clear = "*" if gap.low > 0 or gap.high < 0 else None
         cells: dict[str, Cell] = {"rows": part.rows, **scores, "f1_gap": gap, "clear": clear}
         sections.setdefault(part.dimension, []).append((f"  {part.value}", cells))
@@ -181,7 +180,7 @@ def slices_table(comparison: Comparison, member: str | None = None) -> Table:
     return Table(
         columns,
         [Section(dimension, rows) for dimension, rows in sections.items()],
-        title=f"Slices: {comparison.names[place]}",
+        title=f"Slices: {comparison.names[0]}",
         caption=caption,
     )
 
@@ -209,10 +208,10 @@ def _flips(comparison: Comparison, flips: Flips) -> Table:
         Column(kind, f"{kind} ({count:,})", 3, "low"): flips.shares[kind]
         for kind, count in flips.rows.items()
     }
-    swapped = "words and first names" if flips.names_swapped else "words (there is no list of first names)"
     caption = (
-        f"Share of predictions that flip, of the rows in brackets: gender exchanges masculine and feminine {swapped}, "
-        "order the roles of A and B, names puts common names in their place. Titles of pages stay unchanged."
+        "Share of predictions that flip, of the rows in brackets: gender exchanges masculine and feminine words and "
+        "first names, order the roles of A and B, names puts common names in their place. Titles of pages stay "
+        "unchanged."
     )
     return _by_member(comparison, "Counterfactual flips", columns, flips.members, caption)
 
@@ -268,9 +267,5 @@ def _shortened(table: Table, most: int | None, by: str = "") -> Table:
 
 
 def _cell(value: Cell | Floats) -> Cell:
-    """An entry of :data:`Values` as a cell; None without a value."""
-    if isinstance(value, np.ndarray):
-        return Interval(*value.tolist())
-    if isinstance(value, float):
-        return None if np.isnan(value) else float(value)
-    return value
+    """An entry of :data:`Values` as a cell."""
+    return Interval(*value.tolist()) if isinstance(value, np.ndarray) else value

@@ -298,10 +298,11 @@ class Table:
 
 
 def point(cell: Cell) -> str | int | float | None:
-    """A cell without its interval; None for an interval without a value."""
-    if isinstance(cell, Interval | Difference):
-        return None if isnan(cell.value) else cell.value
-    return cell.text if isinstance(cell, StyledCell) else cell
+    """A cell without its interval; None for NaN."""
+    if isinstance(cell, StyledCell):
+        return cell.text
+    value = cell.value if isinstance(cell, Interval | Difference) else cell
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 def p_value(p: float) -> str:

@@ -142,10 +142,7 @@ def gap_report(
 
 
 def gap_record(
-    name: str,
-    scores: Scores,
-    degenerate: Mapping[str, Scores] | None = None,
-    notes: Sequence[str] = (),
+    name: str, scores: Scores, degenerate: Mapping[str, Scores] | None = None, notes: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Everything in :func:`gap_report`, unrounded, for JSON."""
     return {

@@ -53,15 +53,15 @@ class Contributions:
     draws: int
 
 
-def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: int = 0) -> Contributions:
+def contribution(worth: Worth, members: int, *, seed: int = 0) -> Contributions:
     """Leave-one-out and Shapley values of a game.
 
     Up to :data:`EXACT_UP_TO` members all coalitions are tried. Beyond, the values are estimated by stratified sampling
     (Maleki et al. 2013; Castro et al. 2017): a Shapley value is the mean over places of a member's mean gain on
     arriving there. Places are in strata of 1, 2, 3-4, 5-8 and so on, since gains are large at the first places and
     alike at the last; a draw takes one place of each stratum, at which every member arrives once in the rotations of a
-    random order. The estimate is unbiased, and its sum is corrected to the known total gain. By default there are as
-    many ``draws``, two or more, as :data:`MOST_COALITIONS` allow.
+    random order. The estimate is unbiased, and its sum is corrected to the known total gain. There are as many
+    ``draws``, two or more, as :data:`MOST_COALITIONS` allow.
     """
     if members <= EXACT_UP_TO:
         # in the order of binary numbers
@@ -72,7 +72,7 @@ def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: 
     bounds = [0, 1]
     while bounds[-1] < members:
         bounds.append(min(2 * bounds[-1] if bounds[-1] < _LAST_STRATUM else members, members))
-    draws = draws or min(MOST_DRAWS, max(2, MOST_COALITIONS // (2 * members * (len(bounds) - 1))))
+    draws = min(MOST_DRAWS, max(2, MOST_COALITIONS // (2 * members * (len(bounds) - 1))))
     prior, full = worth(np.array([[False], [True]]).repeat(members, axis=1))
     left_out = worth(~np.eye(members, dtype=bool)) - full
     generator = np.random.default_rng(seed)

@@ -278,11 +278,16 @@ class PairwiseTests:
     p_permutation: Floats
     p_holm: Floats  # p_permutation, corrected for all pairs
 
-    def wins(self, alpha: float = 0.05) -> Ints:
-        """(m, m): 1 where the row's member wins at ``alpha`` after correction, -1 where it loses, else 0."""
+    def compared(self, one: int, other: int) -> Difference:
+        """First member minus second, with the p-value corrected for all pairs."""
+        value, low, high = self.difference[one, other].tolist()
+        return Difference(value, low, high, float(self.p_holm[one, other]))
+
+    def wins(self) -> Ints:
+        """(m, m): 1 where the row's member wins at 5% after correction, -1 where it loses, else 0."""
         sign = -1 if METRICS[self.metric].better == "low" else 1
         won = sign * np.sign(np.nan_to_num(self.difference[..., 0]))
-        return np.where(self.p_holm <= alpha, won, 0).astype(np.int64)
+        return np.where(self.p_holm <= 0.05, won, 0).astype(np.int64)
 
 
 def all_pairs(

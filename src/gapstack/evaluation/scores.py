@@ -219,8 +219,6 @@ def degenerate_scores(corpus: Corpus, training_labels: Labels | None = None) -> 
 SLICE_SCORES = ("logloss", "accuracy", "f1_overall", "f1_masculine", "f1_feminine", "f1_gap", "logloss_gap")
 """Scores of a slice; the gaps are feminine minus masculine, so a negative F1 gap is against feminine pronouns."""
 
-_BLOCK = 500  # replicates at a time
-
 
 @dataclass(frozen=True, eq=False)
 class Slice:
@@ -253,7 +251,7 @@ def slice_scores(
     sides = [genders == gender.value for gender in (Gender.MASCULINE, Gender.FEMININE)]
     parts = np.stack([np.ones(len(groups)), *sides], axis=1)[:, :, None] * rows[:, None]
     # all draws fit into memory as counts; single precision is plenty for sums of a few thousand rows
-    draws = np.concatenate([block.astype(np.uint16) for block in resamples(pages.count, replicates, seed)])
+    draws = [block.astype(np.uint16) for block in resamples(pages.count, replicates, seed)]
     result: list[Slice] = []
     for name, values in dimensions.items():
         ordered = dict.fromkeys([*(order or {}).get(name, ()), *np.unique(values).tolist()])
@@ -262,14 +260,11 @@ def slice_scores(
             touched, place = np.unique(pages.place[here], return_inverse=True)
             by_page = page_sums(place, parts[here].reshape(len(here), -1))
             single = by_page.astype(np.float32)
-            blocks = [
-                _scores(draws[start : start + _BLOCK, touched].astype(np.float32) @ single)
-                for start in range(0, replicates, _BLOCK)
-            ]
+            samples = [_scores(block[:, touched].astype(np.float32) @ single) for block in draws]
             whole = by_page.sum(axis=0, keepdims=True)
             points = _scores(whole)
             ends = (
-                percentiles(np.concatenate(blocks))
+                percentiles(np.concatenate(samples))
                 if pages.count > 1
                 else np.full((2, *points.shape[1:]), np.nan)
             )

@@ -11,25 +11,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapstack.audits import SUITES, sowinobias, winobias
+from gapstack.audits import SUITES, sowinobias
 from gapstack.audits.embeddings import audit_embeddings, embeddings_table
 from gapstack.audits.statistics import mean_percent, over_seeds
 from gapstack.audits.suite import Items, pro_and_anti
+from gapstack.audits.winobias import F1
 from gapstack.data import Corpus
 from gapstack.data.sources import paper
 from gapstack.data.word_lists import read_lists
-from gapstack.display.render import Cell, Column, Table
+from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
 from gapstack.encoding.debias import DEBIASERS
 from gapstack.encoding.static_vectors import read_vectors
 from gapstack.errors import DamageError
-from gapstack.evaluation import Interval, score
+from gapstack.evaluation import Interval, Predictions, score
 from gapstack.files import cache_root, discard, fingerprint
 from gapstack.members import create
 from gapstack.members.member import Member
 from gapstack.members.part import Part
 from gapstack.members.store import identity_of, is_saved, load, save
-from gapstack.papers import Rows, two_sections
+from gapstack.papers import Rows
 from gapstack.progress import progress
 from gapstack.runs.recipe import Recipe
 from gapstack.types import Floats
@@ -112,12 +113,13 @@ def _sides(
     """Pro, anti, average and difference of the suites and of their parts, over the answers of all seeds."""
     figures: dict[str, Mapping[str, Interval]] = {}
     suite = items["winobias"]
-    counts = np.stack([winobias.f1_counts(suite, found["winobias"]) for found in answers])
+    decided = [Predictions.of(found["winobias"]) for found in answers]
+    counts = np.stack([F1.contributions(suite.corpus, each) for each in decided])
     for kind in ("type1", "type2"):
         where = (suite.facts["release"] == "current") & (suite.facts["kind"] == kind)
         pro, anti = pro_and_anti(suite, where)
         pairs = np.arange(len(pro)).astype(str)
-        figures[kind] = over_seeds(pairs, counts[:, pro], counts[:, anti], winobias.f1)
+        figures[kind] = over_seeds(pairs, counts[:, pro], counts[:, anti], F1.score)
     suite = items["sowinobias"]
     right = np.stack([sowinobias.correct(suite, found["sowinobias"]) for found in answers])
     polarity = suite.facts["polarity"]
@@ -190,7 +192,7 @@ def downstream_tables(arms: Mapping[str, DawkinsArm]) -> tuple[Table, ...]:
             for system, row in figures[one.key].items()
             if system.partition(" ")[0].partition(",")[0] in _SPACES.values()
         ]
-        sections = {"ours": ours, "the paper": theirs}
+        sections = [Section("ours", ours), Section("the paper", theirs)]
         caption = f"{one.caption} The paper's differences are absolute."
-        tables.append(two_sections(columns, sections, one.title, caption, "static vectors"))
+        tables.append(Table(columns, sections, one.title, caption, "static vectors"))
     return tuple(tables)

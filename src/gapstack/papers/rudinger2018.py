@@ -20,12 +20,12 @@ from gapstack.audits.suite import Panel
 from gapstack.audits.winogender import OCCUPATION, resolutions, statistics_of
 from gapstack.data import Gender
 from gapstack.data.sources import GapData, paper
-from gapstack.display.render import Cell, Column, Table
+from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
 from gapstack.errors import DataError
 from gapstack.members import create
 from gapstack.members.member import Predictor
-from gapstack.papers import Rows, two_sections
+from gapstack.papers import Rows
 from gapstack.runs.folder import DEFAULT
 from gapstack.types import Floats
 
@@ -83,11 +83,8 @@ def _report(audited: Audit, notes: Sequence[str]) -> Report:
     panels = {panel.key.removeprefix(f"{_SUITE}."): panel for panel in covered.findings.panels}
     names, bls, text = statistics_of(covered.items)
     between, below = correlation(bls, text), int((text < bls).sum())
-    r = theirs.get("figure3", {}).get("pearson_r_bls_against_text")
-    figure3: dict[str, Rows] = {
-        "the paper": [] if r is None else [("the 60 occupations", {"r": r})],
-        "ours": [(f"the {len(bls)} occupations", {"r": between, "below": f"{below} of {len(bls)}"})],
-    }
+    r = theirs["figure3"]["pearson_r_bls_against_text"]
+    correlated: Rows = [(f"the {len(bls)} occupations", {"r": between, "below": f"{below} of {len(bls)}"})]
     examples: dict[str, dict[str, dict[str, int]]] = {occupation: {} for occupation in OCCUPATIONS}
     shown: dict[str, dict[str, Cell]] = {
         source: {occupation: float(values[names.index(occupation)]) for occupation in OCCUPATIONS}
@@ -99,35 +96,33 @@ def _report(audited: Audit, notes: Sequence[str]) -> Report:
             by_system[system] = {"feminine": feminine, "gendered": gendered}
             share = f"{100 * feminine / max(1, gendered):.1f} ({feminine} of {gendered})"
             shown.setdefault(system, {})[occupation] = share if gendered else "none resolved to it"
-    in_text = theirs.get("text", {})
-    managers = in_text.get("manager_percent_female", {})
+    managers = theirs["text"]["manager_percent_female"]
+    examined: Rows = [
+        (title, {"manager": float(managers[key]), "doctor": _DOCTORS.get(key)})
+        for key, title in _EXAMPLES.items()
+    ]
     tables = (
         *(panel_table(panels[key]) for key in ("correlation", "gotcha", "resolved")),
-        _humans_table(in_text.get("humans", {}), panels["gotcha"], len(covered.items.corpus)),
-        two_sections(
+        _humans_table(theirs["text"]["humans"], panels["gotcha"], len(covered.items.corpus)),
+        Table(
             [Column("r", "Pearson's r", 2), Column("below", "fewer women in text")],
-            figure3,
+            [Section("the paper", [("the 60 occupations", {"r": r})]), Section("ours", correlated)],
             "Figure 3: percent of women among workers (BLS) and in text (Bergsma and Lin)",
             "The paper: most points lie well below the diagonal. --output writes figures 3 and 4 as SVG.",
+            "system",
         ),
-        two_sections(
+        Table(
             [Column(occupation, f"{occupation}s", 1) for occupation in OCCUPATIONS],
-            {
-                "the paper": [
-                    (title, {"manager": float(managers[key]), "doctor": _DOCTORS.get(key)})
-                    for key, title in _EXAMPLES.items()
-                    if key in managers
-                ],
-                "ours": list(shown.items()),
-            },
+            [Section("the paper", examined), Section("ours", list(shown.items()))],
             "In the text: percent of women among managers and doctors: workers, mentions, pronouns resolved to one",
             "Systems: percent feminine of the masculine and feminine pronouns that are resolved to the occupation.",
+            "system",
         ),
     )
-    notes = [*notes, *(f"{name}: {what}" for name, what in theirs.get("systems", {}).items())]
-    correlated = {"pearson_r": between, "occupations": len(bls), "fewer_women_in_text": below}
+    notes = [*notes, *(f"{name}: {what}" for name, what in theirs["systems"].items())]
     figures = {"paper": theirs, "note": ". ".join(notes), "audit": record(audited)}
-    figures |= {"figure3": correlated, "examples": examples}
+    figures["figure3"] = {"pearson_r": between, "occupations": len(bls), "fewer_women_in_text": below}
+    figures["examples"] = examples
     plots = covered.findings.scatters
     files = {f"{plot.key.removeprefix(f'{_SUITE}.')}.svg": regression_svg(plot) for plot in plots}
     return Report("rudinger2018", tables, [f"{note}." for note in notes], figures, files)
@@ -145,18 +140,17 @@ def _chosen(items: Items, answers: Floats, occupation: str) -> tuple[int, int]:
 
 def _humans_table(humans: Mapping[str, Any], gotcha: Panel, count: int) -> Table:
     """Accuracy of humans and systems on all sentences."""
-    judged: Rows = []
-    if humans:
-        majority = {"accuracy": humans["percent"], "of": humans["of"]}
-        judged = [
-            ("humans, each judgement", {"accuracy": humans["agree_percent"], "of": humans["judgements"]}),
-            (f"humans, majority ({humans['majority_agrees']} right)", majority),
-            ("humans, Winograd schemas", {"accuracy": humans["winograd_agree_percent"]}),
-        ]
+    majority = {"accuracy": humans["percent"], "of": humans["of"]}
+    judged: Rows = [
+        ("humans, each judgement", {"accuracy": humans["agree_percent"], "of": humans["judgements"]}),
+        (f"humans, majority ({humans['majority_agrees']} right)", majority),
+        ("humans, Winograd schemas", {"accuracy": humans["winograd_agree_percent"]}),
+    ]
     ours = [(system, {"accuracy": row["accuracy"], "of": count}) for system, row in gotcha.rows.items()]
-    return two_sections(
+    return Table(
         [Column("accuracy", "right, percent", 1), Column("of", "of")],
-        {"the paper": judged, "ours": ours},
+        [Section("the paper", judged), Section("ours", ours)],
         "In the text: validation by humans, and accuracy on all sentences",
-        f"The two sentences that humans miss: {humans['the_two_missed']}." if humans else "",
+        f"The two sentences that humans miss: {humans['the_two_missed']}.",
+        "system",
     )

@@ -1,7 +1,6 @@
 """The tables of Webster et al. 2018 (Mind the GAP): ``gap reproduce webster2018``.
 
-Members are fitted on GAP validation, as in the paper. ``paper`` is :func:`gapstack.data.sources.paper` of webster2018;
-where it is empty, the tables show our figures alone.
+Members are fitted on GAP validation, as in the paper. ``paper`` is :func:`gapstack.data.sources.paper` of webster2018.
 """
 
 from collections.abc import Iterable, Mapping
@@ -73,8 +72,8 @@ def reproduce(
     def decide(split: str) -> Systems:
         corpus = splits[split]
         cues = {setting: decisions for one in fitted for setting, decisions in one.decide(corpus).items()}
-        heads = heads_of(corpus, parser) if folder else None
-        return Systems(corpus, read_resolvers(corpus, split, folder, heads), cues)
+        resolvers = read_resolvers(corpus, split, folder, heads_of(corpus, parser)) if folder else {}
+        return Systems(corpus, resolvers, cues)
 
     development, test = decide("development"), decide("test")
     theirs = paper("webster2018")

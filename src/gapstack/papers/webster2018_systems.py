@@ -31,9 +31,8 @@ CUES: dict[Context, dict[str, Cue]] = {
     "page-context": {"Parallelism+URL": Cue.URL},
 }
 """Cues by their names in the paper, in the least context that they read."""
-SETTINGS = [Setting(c, x) for c in ("detected", "gold-two-mention") for x in CUES]
-"""The four task settings, detected candidates first."""
-DETECTED, GOLD_TWO_MENTION = SETTINGS[0], SETTINGS[2]  # the settings in snippet-context
+DETECTED = Setting("detected", "snippet-context")
+GOLD_TWO_MENTION = Setting("gold-two-mention", "snippet-context")
 ALL_CUES = "All cues"
 NEURALCOREF, E2E = "neuralcoref", "e2e-coref"
 
@@ -69,15 +68,11 @@ class Systems:
         return found
 
 
-def read_resolvers(
-    corpus: Corpus, split: str, folder: Path | None, heads: Heads | None = None
-) -> dict[str, ResolverDecisions]:
+def read_resolvers(corpus: Corpus, split: str, folder: Path, heads: Heads) -> dict[str, ResolverDecisions]:
     """Decisions of the off-the-shelf resolvers with files for ``split`` in ``folder``, by name."""
     import pandas as pd  # slow to import
 
     found: dict[str, ResolverDecisions] = {}
-    if folder is None:
-        return found
     neuralcoref = folder / f"neuralcoref_hf_{split}.jsonl.xz"
     if neuralcoref.is_file():
         clusters = read_resolver(neuralcoref, corpus).clusters

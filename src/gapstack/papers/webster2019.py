@@ -147,27 +147,20 @@ def scores_table(systems: Sequence[Mapping[str, Any]], title: str, note: str) ->
 
 def teams_table(names: Sequence[str], overview: Mapping[str, Any]) -> Table:
     """Tables 1 to 3 of the overview, our members of these names below their teams."""
-    teams = overview["systems"]
     sections = []
-    for team in dict.fromkeys((*teams, *NOTES["stage2"])):
-        rows: list[tuple[str, Mapping[str, Cell]]] = []
-        if team in teams:
-            *facts, tuning, crossing, resources = teams[team]
-            cells = dict(zip(("rank", "stage2", "size", "affiliation", "region"), facts, strict=True))
-            scores = {key: NOTES["stage2"].get(team, {}).get(key) for key in ("f1_overall", "bias")}
-            rows.append((team, cells | scores | _facts((tuning, crossing, resources))))
+    for team, (*facts, tuning, crossing, used) in overview["systems"].items():
+        cells = dict(zip(("rank", "stage2", "size", "affiliation", "region"), facts, strict=True))
+        scores = {key: NOTES["stage2"][team].get(key) for key in ("f1_overall", "bias")}
         own = [name for name in dict.fromkeys(names) if name in OURS and NOTES["teams"][name] == team]
-        rows += [(f"- our {name}", _facts(OURS[name])) for name in own]
-        sections += [Section("", rows)] if rows else []
-    conflict = overview.get("conflict", "")
+        rows = [(team, cells | scores | _facts((tuning, crossing, used)))]
+        sections.append(Section("", rows + [(f"- our {name}", _facts(OURS[name])) for name in own]))
     return Table(
         _TABLE3,
         sections,
         "Tables 1 to 3 of the overview: the teams' systems, and our members after them",
         "Stage 2: logloss; F1 and bias are those of table 1, of the first three. Team: its size. Fine-tuning of the "
         "teams: of a single model or of an ensemble; of ours: of the one encoder, of one layer, or - where it is "
-        f"frozen. Ours are single models, set as in the recipe {RECIPE}."
-        + (f" The overview's {conflict}." if conflict else ""),
+        f"frozen. Ours are single models, set as in the recipe {RECIPE}. The overview's {overview['conflict']}.",
         "system",
     )
 
@@ -179,7 +172,7 @@ def reported() -> dict[str, list[dict[str, Any]]]:
     gap, teams = paper("webster2018"), paper("webster2019")["systems"]
     for member, system in _BASELINES.items():
         for key, split in _BASELINE_TABLES.items():
-            if system in gap.get(key, {}):
+            if system in gap[key]:
                 keys = ("f1_masculine", "f1_feminine", "bias", "f1_overall")
                 line = {"who": "Webster et al. 2018", "models": "one model", "split": split}
                 line |= {"labels": "official", "note": False, "encoder": None}
@@ -190,9 +183,8 @@ def reported() -> dict[str, list[dict[str, Any]]]:
         lines.setdefault(member, []).extend(line | {"note": True} for line in own)
     for team, noted in NOTES["stage2"].items():
         figures = {key: noted[key] for key in ("f1_overall", "bias") if key in noted}
-        if team in teams:
-            figures["logloss"] = teams[team][1]
-        for member in noted["members"] if figures else ():
+        figures["logloss"] = teams[team][1]
+        for member in noted["members"]:
             line = {"who": team, "models": noted["models"], "split": "stage 2", "labels": None, "note": False}
             line |= {"encoder": noted["encoder"], "source": "overview, table 2", **figures}
             lines.setdefault(member, []).append(line)

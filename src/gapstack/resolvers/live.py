@@ -44,30 +44,28 @@ class Adapter:
     contaminated_by: Callable[[Path], Sequence[str]] = lambda model: ()
     identity: Callable[[Path], str] = tree_digest
 
-    def model(self) -> Path:
-        """The default model's folder; DataNotFoundError if there is none."""
-        if self.default is None:
-            raise DataNotFoundError(f"{self.name} has no default model; give with model=FOLDER {self.needs}")
-        return self.default()
-
-    def check(self, model: Path | None = None) -> None:
-        """Raise ExtraError if the package is missing; DataNotFoundError without the model."""
-        model = self.model() if model is None else model
+    def check(self, model: Path | None = None) -> Path:
+        """Folder of the model, by default the resolver's own; ExtraError or DataNotFoundError if it is incomplete."""
+        if model is None:
+            if self.default is None:
+                raise DataNotFoundError(
+                    f"{self.name} has no default model; give with model=FOLDER {self.needs}"
+                )
+            model = self.default()
         for module in self.modules:
             import_extra(module, self.package)
         if self.file and not (model / self.file).is_file():
             raise DataNotFoundError(f"{model} has no {self.file}; expected {self.needs}")
+        return model
 
     def version(self, model: Path | None = None, *, pages: bool = False) -> str:
         """Version of the package and identity of the model; errors as :meth:`check`."""
-        model = self.model() if model is None else model
-        self.check(model)
+        model = self.check(model)
         package = importlib.metadata.version(self.package)
         return f"{package}+{model.name}-{self.identity(model)[:8]}{'+pages' if pages else ''}"
 
     def loaded(self, model: Path) -> Predict:
-        """Load the model; errors as :meth:`check`, and DataError if it cannot be loaded."""
-        self.check(model)
+        """Load the model of :meth:`check`; DataError if it cannot be loaded."""
         try:
             return self.load(model)
         except GapstackError:
@@ -91,7 +89,7 @@ def resolve(
     Finished rows are kept in ``NAME.part.jsonl``, written every ``seconds`` and on interruption; the same call resumes
     from there. Names and labels are never shown to the resolver, the URLs of the rows' pages only with ``pages``.
     """
-    model = adapter.model() if model is None else model
+    model = adapter.check(model)
     predict = adapter.loaded(model)
     warn_of_contamination(adapter.contaminated_by(model), rows.ids)
     name, version = adapter.name, adapter.version(model, pages=pages)

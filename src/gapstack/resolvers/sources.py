@@ -59,9 +59,8 @@ def why_unavailable(name: str, rows: Corpus) -> str | None:
     try:
         if name in LIVE:
             adapter = ADAPTERS[name]
-            adapter.check()
             if learned := set(known_test_sets(rows.ids)).intersection(
-                adapter.contaminated_by(adapter.model())
+                adapter.contaminated_by(adapter.check())
             ):
                 return f"{name} learned from {' and '.join(sorted(learned))}, so that its clusters are not out of fold"
         elif name in RECORDED:
