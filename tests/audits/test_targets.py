@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from gapstack.audits import files_target, run_target, target_of
+from gapstack.cli.common import refuse_unknown_run
 from gapstack.data import Corpus
 from gapstack.data.gap_files import write_submission
 from gapstack.errors import DataError, MemberError
+from gapstack.registry import UnknownNameError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.recipe import Recipe
@@ -53,6 +55,24 @@ def test_a_run_is_found_by_name_and_by_folder_and_its_member_by_colon(folder, mo
     assert list(target_of(f"{folder.root}:stack", suites).systems) == ["stack"]
     with pytest.raises(MemberError, match='no member of run tiny is called "probert"'):
         target_of("tiny:probert", suites)
+
+
+def test_a_run_is_found_on_the_hub(folder, tmp_path, monkeypatch):
+    fetched = {}
+
+    def download(name, problem, **options):
+        fetched.update({"name": name} | options)
+        return folder.root
+
+    monkeypatch.setattr("gapstack.runs.folder.hub_snapshot", download)
+    monkeypatch.chdir(tmp_path)
+    for name in ("owner/tiny@v1:random", "owner/tiny@v1"):
+        refuse_unknown_run(name)
+    assert list(target_of("owner/tiny@v1:random", ("winogender",)).systems) == ["random"]
+    assert fetched == {"name": "owner/tiny", "revision": "v1"}
+    (tmp_path / "owner").mkdir()
+    with pytest.raises(UnknownNameError, match="owner/tiny"):
+        refuse_unknown_run("owner/tiny")
 
 
 def test_a_folder_of_folders_is_several_systems_each_with_its_suites(tmp_path, sample_test):

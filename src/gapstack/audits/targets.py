@@ -9,7 +9,7 @@ from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import fingerprint
 from gapstack.members.member import Predictor
 from gapstack.members.store import saved_record
-from gapstack.runs.folder import RunFolder, find_run, home, language_model
+from gapstack.runs.folder import RunFolder, fetch, find_run, home, language_model, on_hub
 from gapstack.runs.predictors import CLUSTERS, PROBABILITIES, FittedRun, PredictionFile, load, saved_folder
 from gapstack.types import Probabilities
 
@@ -105,7 +105,7 @@ def _files_by_suite(path: Path, suites: Sequence[str]) -> dict[str, PredictionFi
 
 
 def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
-    """Find the target of ``gap audit NAME``: a run or ``run:member``, a saved member, a language model, or files."""
+    """Find the target of ``gap audit NAME``: what :func:`gapstack.load` reads, or files named by suite."""
     path = Path(name)
     if (saved := saved_folder(name)) is not None:
         kind = saved_record(saved)["name"]
@@ -118,6 +118,8 @@ def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
         return files_target(path, suites)
     if language_model(name) is not None:
         return Target({"prompted": load(name)}, f"language model {name}", "without examples, not calibrated")
+    if on_hub(name):
+        return target_of(fetch(name), suites, folds=folds)
     raise DataNotFoundError(
         f"{name} is not a run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}. "
         "Give a run (NAME or folder), RUN:MEMBER, a saved member's folder, or files named by suite in a folder"

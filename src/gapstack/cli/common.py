@@ -314,11 +314,11 @@ def spare_imports(model: str | None, parser: str | None = None) -> None:
 
 
 def refuse_unknown_run(name: str) -> None:
-    """Raise an error if ``name`` is not a path, run, language model or ``default``, before heavy imports."""
-    from gapstack.runs.folder import DEFAULT, find_run, language_model, run_names
+    """Raise an error if ``name`` is no path, run, language model, ``default`` or on the Hub, before heavy imports."""
+    from gapstack.runs.folder import DEFAULT, find_run, language_model, on_hub, run_names
     from gapstack.runs.recipe import require_run
 
-    if name != DEFAULT and not Path(name).exists() and language_model(name) is None:
+    if name != DEFAULT and not Path(name).exists() and language_model(name) is None and not on_hub(name):
         if find_run(name) is None:
             if Path(name).suffix:
                 raise no_such_file(Path(name))

@@ -203,14 +203,24 @@ def is_repository(name: str) -> bool:
     return _REPOSITORY.fullmatch(name) is not None
 
 
-def fetch(repository: str) -> Path:
-    """Download a repository into the Hub's cache and return its folder; DataNotFoundError if that is impossible."""
-    name, _, revision = repository.partition("@")
+def on_hub(name: str) -> bool:
+    """True for ``owner/name``, ``owner/name@revision`` and ``owner/name:MEMBER`` that are no path here."""
+    path = Path(name)
+    return is_repository(name.partition(":")[0]) and not path.exists() and not path.parent.is_dir()
+
+
+def fetch(name: str) -> str:
+    """Download a repository into the Hub's cache, and return the name with its folder instead; see :func:`on_hub`.
+
+    Raises DataNotFoundError if that is impossible.
+    """
+    repository, colon, label = name.partition(":")
+    owned, _, revision = repository.partition("@")
     problem = (
         f"{repository} is not a run, member or file here ({Path(repository).absolute()}), and the Hub has no "
         "repository of this name"
     )
-    return hub_snapshot(name, problem, revision=revision or None)
+    return f"{hub_snapshot(owned, problem, revision=revision or None)}{colon}{label}"
 
 
 def push(folder: Path, repository: str, card: str, *, private: bool = False) -> str:

@@ -33,8 +33,8 @@ from gapstack.runs.folder import (
     fetch,
     find_run,
     home,
-    is_repository,
     language_model,
+    on_hub,
 )
 from gapstack.runs.recipe import Recipe
 from gapstack.types import Probabilities
@@ -87,9 +87,8 @@ def load(name: str | Path | None = None) -> Predictor:
         from gapstack.members.prompted import Prompted  # brings a web client
 
         return Prompted.unfitted(model)
-    repository, colon, label = str(name).partition(":")
-    if is_repository(repository) and not path.exists():
-        return load(f"{fetch(repository)}{colon}{label}")
+    if on_hub(str(name)):
+        return load(fetch(str(name)))
     raise DataNotFoundError(
         f"{name} is not a run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}"
     )
