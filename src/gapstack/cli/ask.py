@@ -196,7 +196,7 @@ def _headline(text: str, answer: Answer, styles: Mapping[Span, str], *, short: b
     shown.append(printable(answer.form), style="bold underline")
     shown.append(f" at {start}" if short else printable(f"{text[end : end + _AROUND]}..."), style="dim")
     if not answer.sure:
-        shown.append(f": not sure (no answer has {SURE:.0%})", style="yellow")
+        shown.append(f": not sure (no person of the text has {SURE:.0%})", style="yellow")
     else:
         style = f"bold {styles[best.span]}" if best else "bold"
         shown.append(": ").append(printable(best.full_name if best else NOBODY), style=style)

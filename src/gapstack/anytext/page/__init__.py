@@ -30,7 +30,8 @@ HEAD = f"""<!doctype html>
 <body>
 <header>
 <h1>People and pronouns</h1>
-<p>Each person has a colour. A <mark class="unsure">dashed</mark> pronoun is not sure: no answer reaches {SURE:.0%}.</p>
+<p>Each person has a colour. A <mark class="unsure">dashed</mark> pronoun is not sure: no person of the text reaches
+{SURE:.0%}.</p>
 <p class="scripted">Choose a person in a legend, or a name in a text, to highlight the person. Point at a pronoun to
 see its candidates; click it, or press Enter on it, to correct it.</p>
 </header>
