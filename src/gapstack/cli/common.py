@@ -314,7 +314,7 @@ def spare_imports(model: str | None, parser: str | None = None) -> None:
 
 
 def refuse_unknown_run(name: str) -> None:
-    """Raise an error if ``name`` is no path, run, language model, ``default`` or on the Hub, before heavy imports."""
+    """Raise an error, before heavy imports, unless a path, run, language model or repository has this name."""
     from gapstack.runs.folder import DEFAULT, find_run, language_model, on_hub, run_names
     from gapstack.runs.recipe import require_run
 

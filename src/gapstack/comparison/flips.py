@@ -1,8 +1,7 @@
 """Counterfactuals: how often a member changes its answer when a change of the row should not matter.
 
-``gender`` exchanges masculine and feminine words and the first names of A and B;
-``order`` exchanges the roles of A and B; ``names`` inserts Liu's placeholders. Only members of runs that held the rows
-out can predict them.
+``gender`` exchanges masculine and feminine words and the first names of A and B; ``order`` exchanges the roles of A and
+B; ``names`` inserts Liu's placeholders. Only members of runs that held the rows out can predict them.
 """
 
 from __future__ import annotations

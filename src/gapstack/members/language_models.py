@@ -221,12 +221,9 @@ class CausalModel(AnsweringModel):
             for _, similar in groupby(texts, key=lambda text: len(text) // _SPREAD):
                 group = [(text, by_text[text]) for text in similar]
                 lengths = np.array([skip + len(text) for text, _ in group])
-
-                def rows(part: Ints, group: list[Any] = group) -> list[Any]:
-                    return [group[row] for row in part]
-
-                for part, scores in in_passes(lengths, limit, rows, partial(self._score, cache, skip)):
-                    for (_, owners), log_p in zip(rows(part), scores, strict=True):
+                load = partial(_rows, group)
+                for part, scores in in_passes(lengths, limit, load, partial(self._score, cache, skip)):
+                    for (_, owners), log_p in zip(load(part), scores, strict=True):
                         yield from zip((owner.mark for owner in owners), log_p.tolist(), strict=True)
 
     def _cache_of(self, prefix: list[int]) -> Any:
@@ -269,6 +266,10 @@ class Input(NamedTuple):
     ids: list[int]
     start: int
     mark: Any
+
+
+def _rows(group: list[Any], part: Ints) -> list[Any]:
+    return [group[row] for row in part]
 
 
 def _shared_start(sequences: Sequence[list[int]]) -> int:

@@ -204,23 +204,22 @@ def is_repository(name: str) -> bool:
 
 
 def on_hub(name: str) -> bool:
-    """True for ``owner/name``, ``owner/name@revision`` and ``owner/name:MEMBER`` that are no path here."""
-    path = Path(name)
-    return is_repository(name.partition(":")[0]) and not path.exists() and not path.parent.is_dir()
+    """True for ``owner/name``, ``owner/name@revision`` and ``owner/name:MEMBER``, unless ``owner`` is a folder here."""
+    return is_repository(name.partition(":")[0]) and not Path(name).parent.is_dir()
 
 
 def fetch(name: str) -> str:
-    """Download a repository into the Hub's cache, and return the name with its folder instead; see :func:`on_hub`.
+    """Download the repository of an :func:`on_hub` name, and return the name with the repository's folder instead.
 
     Raises DataNotFoundError if that is impossible.
     """
-    repository, colon, label = name.partition(":")
-    owned, _, revision = repository.partition("@")
+    whole, colon, label = name.partition(":")
+    repository, _, revision = whole.partition("@")
     problem = (
-        f"{repository} is not a run, member or file here ({Path(repository).absolute()}), and the Hub has no "
-        "repository of this name"
+        f"{whole} is not a run, member or file here ({Path(whole).absolute()}), and the Hub has no repository "
+        "of this name"
     )
-    return f"{hub_snapshot(owned, problem, revision=revision or None)}{colon}{label}"
+    return f"{hub_snapshot(repository, problem, revision=revision or None)}{colon}{label}"
 
 
 def push(folder: Path, repository: str, card: str, *, private: bool = False) -> str:
