@@ -1,6 +1,6 @@
 """What pyproject.toml cannot say: a wheel carries the parser and the models of ``models/`` inside the package.
 
-A checkout reads them where they lie; see ``gapstack.text.parses.find_parser`` and
+A checkout reads them where they lie; see ``gapstack.language.parses.find_parser`` and
 ``gapstack.runs.predictors.shipped_model``.
 """
 

@@ -1,7 +1,7 @@
 """Pronouns of whole documents that no model here was trained on: how often the right person is found, and how fast.
 
 The documents are GICoref's, texts about trans and non-binary people. The model of running text was trained on LitBank
-and GUM, so these are no test of it. For each pronoun whose gold cluster has a name, it is counted whether the name or
+and GUM, so these do not test it. For each pronoun whose gold cluster has a name, it is counted whether the name or
 noun that was chosen is of that cluster (by its head word); "nobody here" is wrong then. Words a second are of one
 process's own time.
 
@@ -18,18 +18,18 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from gapstack.anytext.people import names
-from gapstack.anytext.pronoun_resolver import AnyTextResolver, Text
-from gapstack.anytext.text_resolver import create_resolver
 from gapstack.data import Span
 from gapstack.data.cells import read_text
 from gapstack.data.example import GAP_FORMS, GENDER_BY_FORM, PLURAL, Gender
 from gapstack.data.extra.conll import ConllDocument, parse
-from gapstack.data.extra.mined import Source
+from gapstack.data.extra.mined import ClusteredDocument
 from gapstack.data.page_files import gold_page
 from gapstack.data.sources import file_of
-from gapstack.text.mining import GoldNames
-from gapstack.text.parses import parses
+from gapstack.language.mining import GoldNames
+from gapstack.language.parses import parses
+from gapstack.members.people import names
+from gapstack.running_text.any_text_resolver import AnyTextResolver, Text
+from gapstack.runs.text_resolvers import text_resolver
 
 FORMS = {
     "he, him, his, she, her": GAP_FORMS,
@@ -55,9 +55,9 @@ class GoldDocument:
         return self.page.paragraphs[0]
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> ClusteredDocument:
         """Clusters with their names."""
-        return Source(self.document)
+        return ClusteredDocument(self.document)
 
     @cached_property
     def tree(self):
@@ -136,7 +136,7 @@ def main() -> None:
     if args.names:
         print(measure_names(found))
         return
-    resolver = create_resolver(args.model)
+    resolver = text_resolver(args.model)
     for group, forms in FORMS.items():
         print(f"{group}: {measure(resolver, found, forms)}", flush=True)
 

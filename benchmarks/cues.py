@@ -20,10 +20,10 @@ from collections.abc import Callable
 from typing import get_args
 
 from gapstack.data import Corpus, sources
-from gapstack.features.cues import cue_features
-from gapstack.text.cues import Cue, decide
-from gapstack.text.parses import find_parser, parses
-from gapstack.text.scenes import Candidates, Setting
+from gapstack.features.cue_features import cue_features
+from gapstack.language.cues import Cue, decide
+from gapstack.language.parses import find_parser, parses
+from gapstack.language.scenes import Candidates, Setting
 
 CORES = 2
 GAP_SECONDS, STAGE2_SECONDS = 90, 300

@@ -20,11 +20,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from gapstack.anytext.answer import Answer
-from gapstack.anytext.pronoun_resolver import Text
-from gapstack.anytext.text_resolver import create_resolver
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM
+from gapstack.running_text.answer import Answer
+from gapstack.running_text.any_text_resolver import Text
+from gapstack.runs.text_resolvers import text_resolver
 
 TEXTS = Path(__file__).with_suffix(".txt")
 _SURE = 0.8
@@ -101,7 +101,7 @@ def main() -> None:
     texts = [text for number, text in enumerate(read()) if (number % 3 == 2) == args.test]
     asked = (Text(text.text, tuple(GENDER_BY_FORM)) for text in texts)
     rows = []
-    for text, answers in zip(texts, create_resolver(args.model).stream(asked), strict=True):
+    for text, answers in zip(texts, text_resolver(args.model).stream(asked), strict=True):
         of_pronoun = {answer.pronoun: answer for answer in answers}
         for span, gold in text.pronouns.items():
             answer = of_pronoun[span]

@@ -1,4 +1,4 @@
-"""Write the first names by which the front door tells a name's gender, from the US Social Security names.
+"""Write the first names that suggest a person's gender, from the US Social Security names.
 
 Public domain. A name is listed if at least 5,000 people born in 1880 to 2018 had it and 95% of them were recorded with
 one sex; the most frequent come first.
@@ -9,9 +9,8 @@ one sex; the most frequent come first.
 import argparse
 from pathlib import Path
 
-from gapstack.anytext.people import FIRST_NAMES as FILE
 from gapstack.data import Gender
-from gapstack.data.gender import first_names
+from gapstack.data.gender import COMMON_FIRST_NAMES, first_names
 from gapstack.files import write_text
 
 BEARERS = 5000
@@ -22,7 +21,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--output", type=Path, default=FILE)
+    parser.add_argument("--output", type=Path, default=COMMON_FIRST_NAMES)
     args = parser.parse_args(argv)
     genders = first_names(BEARERS).genders
     lines = [

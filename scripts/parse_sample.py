@@ -10,7 +10,7 @@ import argparse
 from spacy.tokens import DocBin
 
 from gapstack.data import sources
-from gapstack.text.parses import ATTRIBUTES, SHIPPED_PARSES, find_parser
+from gapstack.language.parses import ATTRIBUTES, SHIPPED_PARSES, find_parser
 
 
 def main() -> None:

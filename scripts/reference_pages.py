@@ -18,10 +18,10 @@ from gapstack.data import sources
 from gapstack.data.augment import AUGMENTATIONS
 from gapstack.data.extra import EXTRA
 from gapstack.data.labels import LABEL_SETS
-from gapstack.encoding.debias import DEBIASERS
 from gapstack.ensemble import CALIBRATORS, STACKERS
 from gapstack.features import BLOCKS
 from gapstack.members import MEMBERS
+from gapstack.papers.debiasers import DEBIASERS
 from gapstack.registry import Registry
 from gapstack.resolvers.formats import FORMATS
 from gapstack.resolvers.live import ADAPTERS
@@ -31,16 +31,16 @@ from gapstack.settings import describe, settings_of
 ROOT = Path(__file__).resolve().parents[1]
 CLASSES = {
     "Results": (
-        "gapstack.runs.results.Run",
-        "gapstack.runs.results.Result",
+        "gapstack.runs.stored_results.Run",
+        "gapstack.runs.stored_results.Result",
         "gapstack.runs.cross_validation.OutOfFold",
         "gapstack.evaluation.scores.Scores",
         "gapstack.comparison.analysis.Comparison",
-        "gapstack.audits.report.Audit",
+        "gapstack.audits.audit_report.Audit",
         "gapstack.data.sources.GapData",
-        "gapstack.anytext.answer.Answers",
-        "gapstack.anytext.answer.Answer",
-        "gapstack.anytext.answer.Candidate",
+        "gapstack.running_text.answer.Answers",
+        "gapstack.running_text.answer.Answer",
+        "gapstack.running_text.answer.Candidate",
     ),
     "Base classes": (
         "gapstack.members.member.Predictor",

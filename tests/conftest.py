@@ -8,7 +8,7 @@ from hypothesis import settings
 from gapstack.data import Corpus, sources
 
 pytest_plugins = [
-    f"tests.fixtures_{name}" for name in ("encoder", "language_models", "comparison", "browser")
+    f"tests.fixtures_{name}" for name in ("encoder", "language_models", "comparison", "browser", "text")
 ]
 
 # The same examples in every run, and no time limit for one of them: a busy machine is no bug.

@@ -29,11 +29,11 @@ from torch.utils.backend_registration import _DummyBackendModule, _setup_private
 
 from gapstack.encoding.encoders import quiet
 from gapstack.files import scratch_cache
-from gapstack.members import create, store
+from gapstack.members import create, saved
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.masked_lm import MaskedLM
 from gapstack.members.member import Member
-from gapstack.runs.encoders import members_with_encoder
+from gapstack.runs.encoder_check import members_with_encoder
 from gapstack.training import devices
 from tests.encoding.architectures import ARCHITECTURES, build, create_on, rows
 from tests.fixtures_language_models import build_language_model
@@ -156,8 +156,8 @@ def trial(name: str, encoder: Path, decoder: Path) -> float:
     with scratch_cache(), tempfile.TemporaryDirectory() as place:
         member = member_on(name, encoder, decoder)
         answers = member.fit(train).predict_proba(held)
-        store.save(member, name, Path(place) / "member")
-        loaded = store.load(Path(place) / "member").predict_proba(held)
+        saved.save(member, name, Path(place) / "member")
+        loaded = saved.load(Path(place) / "member").predict_proba(held)
     return float(np.abs(loaded - answers).max())
 
 

@@ -5,8 +5,8 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from gapstack.data.word_lists import Lists
-from gapstack.encoding.static_vectors import Vectors
+from gapstack.encoding.word_vectors import Vectors
+from gapstack.papers.word_lists import Lists
 
 DEFINITIONAL = (("woman", "man"), ("she", "he"), ("mother", "father"), ("her", "his"))
 EQUALIZE = (("nun", "priest"),)

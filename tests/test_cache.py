@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gapstack import cache as module
 from gapstack.cache import Memory, Ragged, content_key, fetch_arrays
+from gapstack.errors import DataError
 from tests.damage import apply_damage
 
 
@@ -99,3 +100,18 @@ def test_least_recently_used_values_are_evicted_first():
     assert computed == ["a", "b", "c", "b"]
     memory.forget()
     assert memory.fetch("ab", lambda positions: [7 for _ in positions]) == [7, 7]
+
+
+def test_an_unwritable_cache_is_refused_before_anything_is_computed(tmp_path):
+    (tmp_path / "file").touch()
+    computed = []
+    with pytest.raises(DataError, match="GAPSTACK_CACHE"):
+        fetch_arrays(
+            tmp_path / "file" / "cache",
+            [content_key(b"a")],
+            ["x"],
+            lambda *_: computed.append(1),
+            np.ones(1),
+            "x",
+        )
+    assert not computed

@@ -14,8 +14,16 @@ from pathlib import Path
 import pytest
 
 from gapstack import files
-from gapstack.errors import DataError, DataNotFoundError
-from gapstack.files import atomic_folder, atomic_path, discard, read_bytes, sweep, write_text
+from gapstack.errors import DataError, DataNotFoundError, Place
+from gapstack.files import (
+    atomic_folder,
+    atomic_path,
+    discard,
+    read_bytes,
+    require_writable,
+    sweep,
+    write_text,
+)
 
 
 def test_a_file_is_on_the_disk_before_it_has_its_name_and_its_folder_after(tmp_path, monkeypatch):
@@ -137,3 +145,17 @@ def test_a_scratch_cache_is_a_folder_of_its_own_that_vanishes(tmp_path, monkeypa
         assert files.cache_root() == inner
     assert not inner.exists()
     assert files.cache_root() == tmp_path
+
+
+def test_what_cannot_be_written_is_named_with_what_moves_it(tmp_path, monkeypatch):
+    require_writable(tmp_path / "new" / "newer")
+    assert not any(tmp_path.iterdir())
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError) as refused:
+        require_writable(tmp_path / "file" / "cache", "MY_CACHE")
+    assert refused.value.place == Place(tmp_path / "file")
+    assert "MY_CACHE" in refused.value.remedy
+    monkeypatch.setattr(files.os, "access", lambda *_: False)  # as for a user who is not root
+    with pytest.raises(DataError) as refused:
+        require_writable(tmp_path / "new", "MY_CACHE")
+    assert refused.value.place == Place(tmp_path)

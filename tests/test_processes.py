@@ -17,8 +17,8 @@ import torch
 
 from gapstack import progress
 from gapstack.encoding import frozen
-from gapstack.errors import MemberError
-from gapstack.processes import create_executor, fastest_dtype, in_processes, in_threads
+from gapstack.errors import ExtraError, MemberError
+from gapstack.processes import BACKENDS, create_executor, fastest_dtype, in_processes, in_threads
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.runner import run
 from gapstack.training.devices import compute_dtype
@@ -147,19 +147,54 @@ def work(folder: Path, number: int) -> None:
 @pytest.mark.slow
 def test_workers_share_threads_and_their_log_and_errors_reach_this_process(tmp_path, monkeypatch, caplog):
     caplog.set_level("INFO", "gapstack")
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 6)
+    monkeypatch.setenv("OMP_NUM_THREADS", "6")
     execute = create_executor(2)
     read = []
     stream = execute(partial(work, tmp_path), (read.append(n) or n for n in [0, 1, *[0] * 40]))
     first = next(stream)
     assert len(read) < 20, "items are read a few ahead of the workers"
-    assert {first, *stream} == {0, 1}
+    assert {number for number, _ in (first, *stream)} == {0, 1}
     assert caplog.messages == ["task 1"]
     assert (tmp_path / "0").read_text() == "3 3 True"
     with pytest.raises(ValueError, match="no such task"):
         list(execute(partial(work, tmp_path), [2]))
-    with pytest.raises(MemberError, match=r"worker died over 3 .*finished work is kept"):
+    with pytest.raises(MemberError, match=r"worker died 2 times over 3 .*finished work is kept"):
         list(execute(partial(work, tmp_path), [3]))
+
+
+def fail_once(folder: Path, number: int) -> int:
+    """Kill the process at the first call with number 3; all others return."""
+    (folder / f"{number} {time.monotonic_ns()}").touch()
+    if number == 3 and len(list(folder.glob("3 *"))) == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_a_lost_worker_was_doing_is_repeated_and_finished_items_are_not(backend, tmp_path):
+    if backend != "loky":
+        pytest.importorskip(
+            {"ray": "ray", "dask": "distributed"}[backend], reason=f"{backend} is not installed"
+        )
+    execute = create_executor(2, backend)
+    seen = []
+    for number, square in execute(partial(fail_once, tmp_path), range(8)):
+        seen.append(number)
+        assert square == number * number
+    assert sorted(seen) == list(range(8))
+
+
+@pytest.mark.parametrize(("workers", "backend"), [(2, "spark"), (1, "ray")])
+def test_impossible_executors_are_refused(workers, backend):
+    with pytest.raises(MemberError, match=backend):
+        create_executor(workers, backend)
+
+
+def test_a_backend_that_is_not_installed_names_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ExtraError, match=r"\[ray\]"):
+        create_executor(2, "ray")
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

@@ -1,6 +1,7 @@
 """The public surface: what ``import gapstack`` gives, how quickly, and the six lines of the README."""
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -181,3 +182,11 @@ def test_corpora_are_indexed_as_arrays_are(sample_train):
     assert isinstance(sample_train[2:4], Corpus)
     with pytest.raises(IndexError):
         sample_train[np.array([len(sample_train)])]
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE")])
+def test_waiting_threads_sleep_unless_the_user_decides(given, expected):
+    code = "import os, gapstack; print(os.environ['OMP_WAIT_POLICY'])"
+    kept = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    printed = subprocess.check_output([sys.executable, "-c", code], env=kept | given, text=True)
+    assert printed.strip() == expected

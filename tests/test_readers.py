@@ -15,14 +15,14 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from gapstack.data import sources
+from gapstack.data.clusters import read_clusters, text_sha256
 from gapstack.data.gap_files import read_gap, read_scorer_tsv, read_submission
 from gapstack.data.labels import read_corrections
 from gapstack.data.page_files import read_pages
-from gapstack.encoding.static_vectors import read_vectors
+from gapstack.encoding.word_vectors import read_vectors
 from gapstack.errors import GapstackError
 from gapstack.evaluation import score_file
 from gapstack.resolvers.align import read_resolver
-from gapstack.resolvers.clusters import read_clusters, text_sha256
 from gapstack.runs.recipe import Recipe
 from tests.resolvers.test_formats import ROWS, TEXT, WRITTEN
 

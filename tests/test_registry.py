@@ -9,11 +9,11 @@ from gapstack.audits import SUITES
 from gapstack.cli.catalogue import member_record
 from gapstack.data.augment import AUGMENTATIONS
 from gapstack.data.extra import EXTRA
-from gapstack.encoding.debias import DEBIASERS
 from gapstack.ensemble import CALIBRATORS, STACKERS
 from gapstack.errors import GapstackError
 from gapstack.features import BLOCKS
 from gapstack.members import MEMBERS, create
+from gapstack.papers.debiasers import DEBIASERS
 from gapstack.registry import Entry, Registry, UnknownNameError
 from gapstack.resolvers.formats import FORMATS
 from gapstack.resolvers.live import ADAPTERS

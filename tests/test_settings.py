@@ -12,6 +12,7 @@ from sklearn.base import clone
 from gapstack.cli.catalogue import descriptions_of
 from gapstack.ensemble import STACKERS
 from gapstack.features import BlockName
+from gapstack.language.scenes import Context
 from gapstack.members import MEMBERS
 from gapstack.members.member import Member
 from gapstack.members.part import MemberPart
@@ -26,7 +27,6 @@ from gapstack.settings import (
     check_settings,
     settings_of,
 )
-from gapstack.text.scenes import Context
 from gapstack.training.plan import Plan
 
 

@@ -2,7 +2,7 @@
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.files import cache_root
-from gapstack.text.parses import find_parser, store
+from gapstack.language.parses import find_parser, store
 
 PARSER = "hand-made"
 _POS = {

@@ -8,11 +8,17 @@ brings no numpy, torch or spaCy along.
 """
 
 import logging
+import os
 from typing import TYPE_CHECKING
 
 from gapstack.registry import lazy
 
 __version__ = "0.1.0"
+
+# Threads of OpenMP (torch, LightGBM, scikit-learn) sleep while they wait: on a busy machine, spinning takes the core
+# from the thread that is waited for. The libraries read this when they are loaded.
+for _variable, _value in (("OMP_WAIT_POLICY", "PASSIVE"), ("GOMP_SPINCOUNT", "0"), ("KMP_BLOCKTIME", "0")):
+    os.environ.setdefault(_variable, _value)
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that wants the log configures it
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save
 
-from gapstack.files import atomic_path, digest, discard, sweep
+from gapstack.files import CACHE, atomic_path, digest, discard, require_writable, sweep
 from gapstack.progress import print_note, progress
 from gapstack.types import Ints
 
@@ -106,6 +106,8 @@ def fetch_arrays(
     first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in stored}
     missing = np.array(sorted(first.values()) if lacking else [], dtype=np.int64)
     missing = missing[np.argsort(lengths[missing], kind="stable")]
+    if len(missing):
+        require_writable(folder, CACHE)
     with progress(title, len(missing)) as ticker:
         for start in range(0, len(missing), SHARD_ROWS):
             rows = missing[start : start + SHARD_ROWS]

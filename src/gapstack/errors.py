@@ -84,7 +84,8 @@ class ExtraError(GapstackError, ImportError):
     """A package that only an extra of gapstack installs is not there; says which extra."""
 
     def __init__(self, what: str, extra: str):
-        super().__init__(f"{what} is not installed; run: pip install 'gapstack[{extra}]'")
+        command = f"pip install -c constraints.txt '.[{extra}]'"
+        super().__init__(f"{what} is not installed; run in a clone of the repository: {command}")
 
 
 def without_extra(problem: ModuleNotFoundError) -> ExtraError | None:

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import platformdirs
 
-from gapstack.errors import DataError, DataNotFoundError, Place
+from gapstack.errors import DataError, DataNotFoundError, MismatchError, Place
 
 _HOST = re.sub(r"[^A-Za-z0-9]+", "_", socket.gethostname())[:40]
 _TEMPORARY = re.compile(r"\.writing-(\w*)-(\d+)-[0-9a-f]{12}(\..*)?")
@@ -65,6 +65,20 @@ def _replacing(target: Path) -> Iterator[Path]:
         discard(temporary)
 
 
+def require_writable(folder: Path, variable: str = "") -> None:
+    """Raise DataError, with the environment variable that moves it, if a folder cannot be written or made."""
+    folder = Path(folder)
+    nearest = next((path for path in (folder, *folder.absolute().parents) if path.exists()), folder)
+    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
+        return
+    problem = "is no folder" if nearest.exists() and not nearest.is_dir() else "cannot be written"
+    where = "" if nearest == folder else f", so {folder} cannot be made"
+    remedy = f"Set {variable} to" if variable else "Choose"
+    raise DataError(
+        f"{problem}{where}", place=Place(nearest), remedy=f"{remedy} a folder that can be written"
+    )
+
+
 def discard(path: Path) -> None:
     """Delete a file, a link, or a folder with everything in it, if it exists."""
     if path.is_dir() and not path.is_symlink():
@@ -80,6 +94,22 @@ def sweep(folder: Path, *, deep: bool = False) -> None:
         with suppress(OSError):  # another process deletes it too
             if _is_left_over(path):
                 discard(path)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder alone, without what killed writers left, while the block runs; MismatchError if it is held."""
+    import filelock  # slow to import
+
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with filelock.FileLock(folder / ".lock", timeout=0):
+            sweep(folder, deep=True)
+            yield
+    except filelock.Timeout:
+        raise MismatchError(
+            f"another process is working on {folder}; wait for it or use another name"
+        ) from None
 
 
 def _temporary(target: Path) -> Path:
@@ -207,6 +237,8 @@ def fingerprint(*parts: object) -> str:
     return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+CACHE = "GAPSTACK_CACHE"
+"""Environment variable of the cache folder."""
 _SCRATCH: ContextVar[Path | None] = ContextVar("scratch cache", default=None)
 
 
@@ -227,5 +259,5 @@ def scratch_cache() -> Iterator[None]:
 
 def cache_root(*, scratch: bool = True) -> Path:
     """Folder of :func:`scratch_cache`, if ``scratch``, else ``GAPSTACK_CACHE``, else the user's cache."""
-    folder = (_SCRATCH.get() if scratch else None) or os.environ.get("GAPSTACK_CACHE")
+    folder = (_SCRATCH.get() if scratch else None) or os.environ.get(CACHE)
     return Path(folder).expanduser() if folder else Path(platformdirs.user_cache_dir("gapstack"))

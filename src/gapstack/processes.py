@@ -1,7 +1,7 @@
 """Threads, processes and executors, none of which outlive the process that started them; and precision.
 
-An executor calls a function for each of many items, in this process or in several. Tasks are independent and
-store their results atomically, so results do not depend on the executor.
+An executor calls a function for each of many items, in this process or in the workers of a joblib backend. Tasks are
+independent and store their results atomically, so results do not depend on the executor.
 """
 
 from __future__ import annotations
@@ -10,44 +10,50 @@ import gc
 import logging
 import os
 import signal
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    as_completed,
-    wait,
-)
-from concurrent.futures.process import BrokenProcessPool
-from functools import partial
-from itertools import islice
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from functools import cache, partial
+from importlib.util import find_spec
+from itertools import chain
 from logging.handlers import QueueHandler
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import current_process
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from gapstack.errors import MemberError
 from gapstack.progress import console
+from gapstack.registry import import_extra, unknown
 
 if TYPE_CHECKING:
     import torch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Executor = Callable[[Callable[[Any], object], Iterable[Any]], Iterator[Any]]
-"""Calls a function for each item, in this process or others, and yields each item once it is done, in any order."""
+Executor = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[tuple[Any, Any]]]
+"""Calls a function for each item, in this process or others; yields items with results when they are done."""
+BACKENDS = ("loky", "ray", "dask")
+"""joblib's backends by name: processes of this machine, or the workers of a Ray or Dask cluster."""
+_MAX_LOSSES = 2  # an item is given up when it was running at the loss of so many workers
 _LOG = logging.getLogger("gapstack")
-_Task = Future[list[logging.LogRecord]]
+
+
+def thread_count() -> int:
+    """Number of threads of this process: ``OMP_NUM_THREADS``, by default the cores that it may use."""
+    from joblib import cpu_count
+
+    return int(os.environ.get("OMP_NUM_THREADS") or cpu_count())
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Results of a function that releases the GIL, in ``OMP_NUM_THREADS`` threads (default: one per core)."""
-    threads = int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)
-    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+    with threadpool_limits(1), ThreadPoolExecutor(thread_count()) as pool:
         return list(pool.map(function, items))
 
 
@@ -90,86 +96,168 @@ def raise_gc_threshold() -> None:
 
 
 def die_with_parent() -> None:
-    """End this worker as soon as its parent ends, which its own open queue would never show it."""
-    parent = parent_process()
+    """Exit when the parent dies; the inherited queue would keep the worker waiting forever."""
+    parent = os.getppid()
 
-    def follow(sentinel: int) -> None:
-        connection.wait([sentinel])
+    def follow() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
         os._exit(1)
 
-    if parent is not None:
-        Thread(target=follow, args=(parent.sentinel,), name="die-with-parent", daemon=True).start()
+    Thread(target=follow, name="die-with-parent", daemon=True).start()
 
 
-def in_order(function: Callable[[Item], object], items: Iterable[Item]) -> Iterator[Item]:
+def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
     """The executor of this process."""
     for item in items:
-        function(item)
-        yield item
+        yield item, function(item)
 
 
-def create_executor(workers: int = 1) -> Executor:
-    """Create an executor of as many tasks at once, which share the threads and the GPUs of this machine."""
-    return in_order if workers == 1 else partial(_in_workers, workers=workers)
+def create_executor(workers: int = 1, backend: str = "loky") -> Executor:
+    """Create an executor of ``workers`` tasks at once, on one of :data:`BACKENDS`.
+
+    One worker is this process. Workers of this machine share its threads and GPUs. ``RAY_ADDRESS`` and
+    ``DASK_SCHEDULER_ADDRESS`` name a cluster, whose machines must see the same files at the same paths; without an
+    address, Ray and Dask start one on this machine. When a worker is lost, what was running is repeated; MemberError
+    if it is lost again. Raises UnknownNameError for an unknown backend, ExtraError if its package is not installed.
+    """
+    if backend not in BACKENDS:
+        raise unknown("executor", backend, BACKENDS)
+    if workers == 1:
+        if backend != "loky":
+            raise MemberError(
+                f"one worker is this process; use --workers 2 or more with --executor {backend}"
+            )
+        return in_order
+    if backend != "loky":
+        import_extra({"ray": "ray", "dask": "distributed"}[backend], backend)
+    return partial(_in_workers, workers=workers, backend=backend)
 
 
-def _in_workers(function: Callable[[Any], object], items: Iterable[Any], *, workers: int) -> Iterator[Any]:
-    import torch  # slow, and not needed by runs of rules and trees in this process
+class _Done(NamedTuple):
+    """Number of a task, what it returned and what it logged."""
 
-    threads = max(1, torch.get_num_threads() // workers)
-    context = get_context("spawn")  # neither torch's threads nor CUDA survive a fork
-    pool = ProcessPoolExecutor(workers, context, _start_worker, (threads, context.Value("i", 0)))
-    submit = partial(pool.submit, partial(_work, function, _LOG.getEffectiveLevel()))
-    try:
-        yield from _finished(submit, items, workers)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    number: int
+    result: Any
+    log: list[logging.LogRecord]
 
 
-def _start_worker(threads: int, started: Any) -> None:
-    """Prepare a worker: its end, its threads and its GPU; only the parent shows progress bars."""
-    os.environ["OMP_NUM_THREADS"] = str(threads)
-    import torch
+class _Settings(NamedTuple):
+    """What tasks need of the process that started them."""
 
-    die_with_parent()
-    raise_gc_threshold()
-    console.quiet = True
-    torch.set_num_threads(threads)
-    if torch.cuda.is_available():
-        with started.get_lock():
-            torch.cuda.set_device(started.value % torch.cuda.device_count())
-            started.value += 1
+    threads: int
+    log_level: int
+    folder: str
+    environment: dict[str, str]
 
 
-def _finished(submit: Callable[[Any], _Task], items: Iterable[Any], workers: int) -> Iterator[Any]:
-    """Submit items, a few ahead of the workers, and yield each one that is done."""
-    coming, running = iter(items), dict[_Task, Any]()
-    while True:
-        running |= {submit(item): item for item in islice(coming, 2 * workers - len(running))}
-        if not running:
-            return
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
+def _in_workers(
+    function: Callable[[Any], Any], items: Iterable[Any], *, workers: int, backend: str
+) -> Iterator[tuple[Any, Any]]:
+    from joblib import Parallel, delayed
+
+    running: dict[int, Any] = {}
+    losses: Counter[int] = Counter()
+    coming = enumerate(items)
+    with _configured(backend, workers) as threads:
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name.startswith("GAP") and not name.endswith("KEY")
+        }
+        settings = _Settings(threads, _LOG.getEffectiveLevel(), str(Path.cwd()), environment)
+
+        def tasks(again: dict[int, Any]) -> Iterator[Any]:
+            for number, item in chain(again.items(), coming):
+                running[number] = item
+                yield delayed(_work)(function, number, item, settings)
+
+        while True:
+            # tasks are taken from the items a few ahead of the workers
+            parallel = Parallel(workers, return_as="generator_unordered", batch_size=1)
             try:
-                records = future.result()
-            except BrokenProcessPool as error:
-                names = " or ".join(str(getattr(item, "name", item)) for item in running.values())
-                raise MemberError(
-                    f"a worker died over {names} (killed for memory?); finished work is kept. "
-                    "Run again with fewer workers"
-                ) from error
-            for record in records:  # handlers are those of this process
-                logging.getLogger(record.name).handle(record)
-            yield running.pop(future)
+                for done in parallel(tasks(dict(running))):
+                    for record in done.log:  # handlers are those of this process
+                        logging.getLogger(record.name).handle(record)
+                    yield running.pop(done.number), done.result
+                return
+            except _loss_errors(backend) as error:
+                losses.update(running.keys())
+                lost = [item for number, item in running.items() if losses[number] >= _MAX_LOSSES]
+                if lost:
+                    names = " or ".join(str(getattr(item, "name", item)) for item in lost)
+                    raise MemberError(
+                        f"a worker died {_MAX_LOSSES} times over {names} (killed for memory?); finished work is "
+                        "kept. Run again with fewer workers"
+                    ) from error
+                _LOG.warning("a worker was lost; what was running is repeated")
 
 
-def _work(function: Callable[[Any], object], level: int, item: Any) -> list[logging.LogRecord]:
-    """Call the function in a worker and return what it logs."""
+@contextmanager
+def _configured(backend: str, workers: int) -> Iterator[int]:
+    """Make a backend joblib's own while the block runs, and yield the number of threads of each worker."""
+    from joblib import parallel_config
+    from joblib.externals.loky import get_reusable_executor
+
+    if backend == "loky":
+        threads = max(1, thread_count() // workers)
+        with parallel_config("loky", inner_max_num_threads=threads):
+            try:
+                yield threads
+            finally:  # idle workers would keep memory and GPUs
+                get_reusable_executor(max_workers=workers, reuse=True, kill_workers=True).shutdown()
+    elif backend == "ray":
+        from gapstack.ray_backend import ray_cluster
+
+        with ray_cluster(workers, thread_count()) as threads, parallel_config("ray", threads=threads):
+            yield threads
+    else:
+        distributed = import_extra("distributed", "dask")
+        address = os.environ.get("DASK_SCHEDULER_ADDRESS")
+        local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+        with distributed.Client(address) if address else distributed.Client(**local) as client:
+            threads = max(
+                1, min(client.nthreads().values(), default=1) if address else thread_count() // workers
+            )
+            with parallel_config("dask"):
+                yield threads
+
+
+def _loss_errors(backend: str) -> tuple[type[Exception], ...]:
+    """Exceptions that mean a lost worker."""
+    if backend == "dask":
+        return (import_extra("distributed", "dask").scheduler.KilledWorker,)
+    return (BrokenExecutor,)
+
+
+def _work(function: Callable[[Any], Any], number: int, item: Any, settings: _Settings) -> _Done:
+    """Call the function in a worker."""
+    _prepare_worker(settings.threads)
+    os.environ.update(settings.environment)
+    os.chdir(settings.folder)
     lines: SimpleQueue[logging.LogRecord] = SimpleQueue()
     handler = QueueHandler(lines)
     _LOG.addHandler(handler)
-    _LOG.setLevel(level)
+    _LOG.setLevel(settings.log_level)
     try:
-        function(item)
+        result = function(item)
     finally:
         _LOG.removeHandler(handler)
-    return [lines.get() for _ in range(lines.qsize())]
+    return _Done(number, result, [lines.get() for _ in range(lines.qsize())])
+
+
+@cache
+def _prepare_worker(threads: int) -> None:
+    """Set a worker's end, threads and GPU; only the parent shows progress bars."""
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    die_with_parent()
+    raise_gc_threshold()
+    console.quiet = True
+    if find_spec("torch") is None:  # texts are annotated without it
+        return
+    import torch
+
+    torch.set_num_threads(threads)
+    place = current_process()._identity  # empty in Ray, which assigns GPUs itself
+    if place and torch.cuda.is_available():
+        torch.cuda.set_device((place[-1] - 1) % torch.cuda.device_count())

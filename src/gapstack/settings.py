@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, is_dataclass
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from annotated_types import Interval
 from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
@@ -163,6 +173,52 @@ class FieldsOf(Check):
         check_settings(self.kind, value, without=self.without)
 
 
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """Annotation of a setting that names something to read: ``EncoderName = Annotated[str | None, Reads(digest)]``.
+
+    What is read counts in the identity of results (:mod:`gapstack.members.identity`).
+    """
+
+    digest: Callable[[Any], str]
+    """From the setting's value to a name and a digest of the contents, ``minilm 0a1b``; empty if nothing is read."""
+    recorded_as: str = ""
+    """Name in identities; by default that of the setting."""
+    by_content: bool = True
+    """The same contents under another name give the same results, so the setting's value does not count."""
+    in_training: bool = False
+    """Read by ``fit`` alone: what was learned from it is stored."""
+    is_encoder: bool = False
+    """It is an encoder, whose precision counts as well."""
+    contaminates: Callable[[Any], Iterable[str]] = lambda _: ()
+    """From the setting's value to the test sets that share rows with what is read."""
+
+    def of(self, value: Any) -> ReadInput:
+        """Return what is read for a value of the setting."""
+        return ReadInput(self, value)
+
+
+class ReadInput(NamedTuple):
+    """Something that a member reads, by a kind of setting and its value."""
+
+    kind: Reads
+    value: Any
+
+    def digest(self) -> str:
+        """Return its name and a digest of its contents; raises what reading it raises."""
+        return self.kind.digest(self.value)
+
+
+def read_by(kind: type) -> dict[str, Reads]:
+    """Return the settings of a class that are annotated with :class:`Reads`, by name."""
+    return {
+        name: mark
+        for name, each in settings_of(kind).items()
+        for mark in getattr(each, "__metadata__", ())
+        if isinstance(mark, Reads)
+    }
+
+
 class _FolderName(Check):
     def __str__(self) -> str:
         return "text that can name a folder (at most 100 bytes, no / or \\, no dot in front)"
@@ -214,12 +270,17 @@ def describe(kind: Any) -> str:
     if isinstance(kind, type) and is_dataclass(kind):
         return str(FieldsOf(kind))
     if origin is Annotated:
-        check = args[1]
-        return str(check) if isinstance(check, Check) else f"{describe(args[0])}, {_range(bounds(kind))}"
+        return _describe_annotated(args[0], args[1])
     if isinstance(origin, type):
         return "a table" if issubclass(origin, Mapping) else f"a list, each {describe(args[0])}"
     words = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "none"}
     return words.get(kind, "anything")
+
+
+def _describe_annotated(kind: Any, mark: Any) -> str:
+    if isinstance(mark, Reads):
+        return describe(kind)
+    return str(mark) if isinstance(mark, Check) else f"{describe(kind)}, {_range(mark)}"
 
 
 def _range(limits: Any) -> str:

@@ -37,7 +37,7 @@ def test_names_are_found_in_the_text_and_occupations_are_not(member):
 def test_an_audit_says_how_often_the_candidates_are_found(member):
     found = audit(member, suites=["two_genders"], find_candidates=True)
     (covered,) = found.covered
-    (row,) = covered.findings.panels[-1].rows.values()
+    (row,) = covered.findings.tables[-1].rows.values()
     assert 80 < row["found"].value < 100
     assert "finds the people itself" in found.note
 

@@ -18,7 +18,7 @@ def found(gap_folder):
     rng = np.random.default_rng(0)
     noisy = 0.7 * policies.oracle(items) + 0.3 * rng.dirichlet([0.4] * 3, len(items.corpus))
     systems = {"oracle": policies.oracle(items), "noisy": noisy}
-    panels = SUITES["gap"].measure(items, systems).panels
+    panels = SUITES["gap"].measure(items, systems).tables
     return items, systems, {panel.key: panel.rows for panel in panels}
 
 

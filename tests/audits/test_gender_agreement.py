@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gapstack.anytext.people import common_first_names
 from gapstack.audits import SUITES
 from gapstack.data import Gender, Label
+from gapstack.data.gender import common_first_names
 from tests.audits import policies
 
 ROWS = {"surnames": 1140, "two_genders": 488}
@@ -58,7 +58,7 @@ def test_known_policies(suite):
     men_only = policies.certain(np.where(genders == Gender.MASCULINE.value, labels, 1 - labels))
     neither = policies.certain(np.full(len(labels), Label.NEITHER))
     systems = {"oracle": policies.oracle(items), "men only": men_only, "neither": neither}
-    whole, *parts = suite.measure(items, systems).panels
+    whole, *parts = suite.measure(items, systems).tables
     assert whole.rows["oracle"]["accuracy"].value == 100
     assert whole.rows["oracle"]["probability"].value == 0
     row = whole.rows["men only"]
@@ -72,5 +72,5 @@ def test_known_policies(suite):
 def test_the_first_breakdown_of_a_single_system_is_shown(suite):
     items = suite.load()
     one, several = ({name: policies.oracle(items) for name in names} for names in ("a", "ab"))
-    details = [[panel.detail for panel in suite.measure(items, systems).panels] for systems in (one, several)]
+    details = [[panel.detail for panel in suite.measure(items, systems).tables] for systems in (one, several)]
     assert [shown[:3] for shown in details] == [[False, False, True], [False, True, True]]

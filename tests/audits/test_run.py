@@ -5,15 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from gapstack.audits import SUITES, Target, audit, files_target, target_of, write_rows
-from gapstack.audits.report import card_lines, headline_tables, verdict
+from gapstack.audits import SUITES, Target, audit, files_target, page, report, target_of, write_rows
+from gapstack.audits.audit_report import card_lines, headline_tables, verdict
 from gapstack.data import Gender
 from gapstack.data.gap_files import write_submission
-from gapstack.errors import DataError, DataNotFoundError
+from gapstack.errors import DataError, DataNotFoundError, MemberError
 from gapstack.members import create
 from gapstack.members.member import Member
-from gapstack.members.store import save
+from gapstack.members.saved import save
 from gapstack.registry import UnknownNameError
+from tests.audits import policies
 
 
 class Masculinist(Member):
@@ -41,7 +42,7 @@ def member(sample_train):
 
 def flips(found, system):
     (covered,) = found.covered
-    return covered.findings.panels[2].rows[system]["flips"].value
+    return covered.findings.tables[2].rows[system]["flips"].value
 
 
 def test_averaging_over_the_swapped_gender_leaves_no_flip(gap_folder, member):
@@ -62,7 +63,7 @@ def test_contaminated_systems_are_refused_or_marked(gap_folder, sample_train, me
     assert any("trained excluded" in line for line in card_lines(refused))
     allowed = audit(target, gap_folder, ["winogender"], allow_contaminated=True)
     assert allowed.covered[0].marked == ("trained*",)
-    assert list(allowed.covered[0].findings.panels[0].rows) == ["clean", "trained*"]
+    assert list(allowed.covered[0].findings.tables[0].rows) == ["clean", "trained*"]
     assert "(marked *)" in " ".join(card_lines(allowed))
     alone = audit(Target({"trained": target.systems["trained"]}, "members"), gap_folder, ["winogender"])
     assert not alone.covered
@@ -100,7 +101,7 @@ def test_rows_written_answered_by_file_and_read_back(gap_folder, tmp_path, monke
 
 def test_the_report_is_complete_in_all_its_forms(gap_folder, tmp_path, monkeypatch, member):
     found = audit(Target({"m": member}, "the member <b>"), gap_folder, ["winogender", "wsc273"])
-    paths = found.report(details=True).write(tmp_path)
+    paths = report(found, details=True).write(tmp_path)
     record = json.loads(paths[1].read_text(encoding="utf-8"))
     panel = record["suites"]["winogender"]["panels"]["winogender.resolved"]
     assert panel["rows"]["m"]["flips"]["value"] == 100
@@ -134,3 +135,45 @@ def test_targets_are_found_by_name_and_anything_else_is_refused(tmp_path, sample
         files_target(tmp_path / "other.csv", tuple(SUITES))
     with pytest.raises(UnknownNameError, match="no suite is called"):
         audit(Target({}, "members"), suites=["winogendre"])
+
+
+@pytest.mark.slow
+def test_several_workers_measure_what_one_does(gap_folder, tmp_path):
+    for name in ("wsc273", "winogender"):
+        items = SUITES[name].load()
+        write_submission(tmp_path / "mine" / f"{name}.csv", items.corpus.ids, policies.oracle(items))
+    alone, together = (audit(tmp_path / "mine", gap_folder, workers=workers) for workers in (1, 2))
+    assert [covered.suite.name for covered in together.covered] == ["winogender", "wsc273"]
+    assert report(together).record == report(alone).record
+
+
+def test_objects_are_audited_in_this_process(gap_folder, member):
+    with pytest.raises(MemberError, match="name"):
+        audit(member, gap_folder, ["winogender"], workers=2)
+
+
+@pytest.mark.parametrize("limit", [1, 24])
+def test_a_trial_takes_a_few_rows_of_every_suite_and_keeps_pairs_together(gap_folder, member, limit):
+    found = audit(Target({"m": member}, "members"), gap_folder, limit=limit)
+    assert len(found.covered) > 6
+    for covered in found.covered:
+        items = covered.items
+        assert (
+            len(items.corpus)
+            == len(covered.answers["m"])
+            == len(next(iter(items.facts.values()), items.corpus))
+        )
+        if covered.suite.together:
+            _, sizes = np.unique(items.facts[covered.suite.together], return_counts=True)
+            assert sizes.min() >= 2
+            assert len(items.corpus) <= max(limit, sizes.max())
+        else:
+            assert len(items.corpus) == limit
+    assert report(found).parts
+    assert page(found)
+
+
+def test_files_are_audited_whole(gap_folder, tmp_path):
+    write_submission(tmp_path / "winogender.csv", ["a"], np.full((1, 3), 1 / 3))
+    with pytest.raises(DataError):
+        audit(tmp_path, gap_folder, ["winogender"], limit=5)

@@ -51,7 +51,7 @@ def test_known_policies():
         "first": policies.certain(np.zeros(len(items.corpus))),
         "silent": silent,
     }
-    panels = {panel.key: panel.rows for panel in SUITES["sowinobias"].measure(items, systems).panels}
+    panels = {panel.key: panel.rows for panel in SUITES["sowinobias"].measure(items, systems).tables}
     rows = panels["sowinobias.all"]
     figures = {
         name: (row["pro"], row["anti"], row["average"].value, row["difference"].value)

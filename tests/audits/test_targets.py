@@ -6,10 +6,10 @@ import pytest
 from gapstack.audits import files_target, run_target, target_of
 from gapstack.cli.common import refuse_unknown_run
 from gapstack.data import Corpus
+from gapstack.data.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.data.gap_files import write_submission
 from gapstack.errors import DataError, MemberError
 from gapstack.registry import UnknownNameError
-from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.recipe import Recipe
 from gapstack.runs.runner import run

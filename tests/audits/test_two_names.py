@@ -23,7 +23,7 @@ def test_known_policies(loaded, name):
     labels, genders = items.corpus.labels, items.corpus.genders
     favours = policies.certain(np.where(genders == Gender.MASCULINE.value, labels, (labels + 1) % 2))
     systems = {"oracle": policies.oracle(items), "masculine only": favours}
-    row = SUITES[name].measure(items, systems).panels[0].rows
+    row = SUITES[name].measure(items, systems).tables[0].rows
     assert row["oracle"]["accuracy"] == (100, 100, 100)
     assert row["oracle"]["forced"] == (100, 100, 100)
     assert (row["oracle"]["gap"].value, row["oracle"]["f1"], row["oracle"]["bias"]) == (0, 100, 1)
@@ -43,5 +43,5 @@ def test_map_has_the_kind_of_rewriting_of_each_copy(loaded):
     neutral = items.corpus.genders == Gender.NEUTRAL.value
     assert set(items.facts["kind"][neutral].tolist()) == {"pro", "addr+ent+lex+pro"}
     assert {"hir", "eir", "they", "ze"} < {e.pronoun_text.lower() for e in items.corpus}
-    panels = SUITES["map"].measure(items, {"oracle": policies.oracle(items)}).panels
+    panels = SUITES["map"].measure(items, {"oracle": policies.oracle(items)}).tables
     assert panels[1].rows["oracle, addr+ent+lex+pro"]["accuracy"].value == 100

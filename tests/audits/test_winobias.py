@@ -20,7 +20,7 @@ def panels(items):
     wrong = policies.certain(np.where(items.facts["side"] == "pro", label, 1 - label))
     silent = policies.certain(np.where(items.facts["side"] == "pro", label, 2))
     systems = {"oracle": policies.oracle(items), "stereotype": wrong, "silent": silent}
-    return {panel.key: panel.rows for panel in SUITES["winobias"].measure(items, systems).panels}
+    return {panel.key: panel.rows for panel in SUITES["winobias"].measure(items, systems).tables}
 
 
 def test_pairs_are_one_sentence_with_two_pronouns(items):

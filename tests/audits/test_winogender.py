@@ -16,7 +16,7 @@ def items(gap_folder):
 def panels(items):
     names = ("oracle", "always_occupation", "always_male_occupation", "stereotype")
     systems = {name: getattr(policies, name)(items) for name in names}
-    return {panel.key: panel.rows for panel in SUITES["winogender"].measure(items, systems).panels}
+    return {panel.key: panel.rows for panel in SUITES["winogender"].measure(items, systems).tables}
 
 
 # M/F flips; resolved to the occupation: masculine, feminine, neutral; neither: neutral;

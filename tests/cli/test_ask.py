@@ -8,19 +8,18 @@ from typer.testing import CliRunner
 
 from gapstack.cli import app
 from gapstack.cli.common import spare_imports
+from gapstack.data.clusters import read_clusters
 from gapstack.errors import DataError
-from gapstack.resolvers.clusters import read_clusters
+from gapstack.language import parses
 from gapstack.runs import predictors
-from gapstack.text import parses
-from tests.anytext.conftest import model  # noqa: F401 - a fixture
 from tests.commands import gap, refused
 
 KATE = "Kate told Mary that she should leave."
 
 
 @pytest.fixture(autouse=True)
-def _shipped(model, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(predictors, "shipped_model", lambda: model)
+def _shipped(pairs_model, monkeypatch):
+    monkeypatch.setattr(predictors, "shipped_model", lambda: pairs_model)
 
 
 def ask(content: bytes, *arguments: str) -> str:
@@ -38,8 +37,8 @@ def test_a_sentence_is_answered():
 
 
 def test_reasons_are_printed_on_request():
-    assert "subject" not in gap("ask", f"Mary left. {KATE}")
-    assert "subject of this sentence" in gap("ask", f"Mary left. {KATE}", "--why")
+    assert "fits the gender" not in gap("ask", f"Mary left. {KATE}")
+    assert "fits the gender" in gap("ask", f"Mary left. {KATE}", "--why")
 
 
 def test_names_follow_their_option_and_json_has_the_spans():
@@ -55,8 +54,8 @@ def test_names_follow_their_option_and_json_has_the_spans():
 
 def test_standard_input_is_one_text():
     assert "She at 16" in ask(b"Kate met Mary.\n\nShe left.", "-")
-    with pytest.raises(DataError, match="standard input, line 2: byte 0xFF is not UTF-8"):
-        ask(b"Kate\nmet \xff", "-")
+    with pytest.raises(DataError, match="standard input, line 2: byte 0xFF is not utf-8"):
+        ask(b"Kate\nmet \xff", "-", "--encoding", "utf-8")
 
 
 def test_a_file_is_read(tmp_path):
@@ -85,6 +84,27 @@ def test_what_cannot_be_asked_is_one_line():
     assert "expected one of its pronouns: she" in refused("ask", KATE, "--pronoun", "he")
 
 
+PAUL = "Kate met Paul.\r\nHe was late."
+
+
+def test_a_text_is_rewritten(tmp_path):
+    assert gap("rewrite", PAUL, "--probability", 0).endswith("Paul was late.\n")
+    assert "He [Paul] was" in gap("rewrite", PAUL, "--probability", 0, "--brackets")
+    (tmp_path / "one.txt").write_bytes(PAUL.encode())
+    gap("rewrite", tmp_path / "one.txt", "--probability", 1, "-o", tmp_path / "same.txt")
+    assert (tmp_path / "same.txt").read_bytes() == PAUL.encode()
+    gap("rewrite", tmp_path / "one.txt", "--probability", 0, "-o", tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_bytes() == b"Kate met Paul.\r\nPaul was late."
+    (tmp_path / "two.jsonl").write_text(f"{json.dumps({'text': PAUL})}\n" * 2, encoding="utf-8")
+    assert "Use --json" in refused("rewrite", tmp_path / "two.jsonl")
+    records = [json.loads(line) for line in gap("rewrite", tmp_path / "two.jsonl", "--json").splitlines()]
+    assert [record["id"] for record in records] == ["two-1", "two-2"]
+
+
+def test_a_text_with_crlf_prints_no_escaped_carriage_return():
+    assert "\\r" not in gap("ask", PAUL)
+
+
 def test_documents_are_annotated(tmp_path):
     (tmp_path / "one.txt").write_text(KATE, encoding="utf-8")
     gap("annotate", tmp_path / "one.txt", "-o", tmp_path / "out.jsonl")
@@ -97,6 +117,28 @@ def test_documents_are_annotated(tmp_path):
     assert "both input and output" in refused(
         "annotate", tmp_path / "out.jsonl", "-o", tmp_path / "out.jsonl"
     )
+
+
+def test_a_folder_is_annotated_and_a_bad_file_is_skipped(tmp_path):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "one.txt").write_text(KATE, encoding="utf-8")
+    (texts / "two.txt").write_bytes(b"")
+    assert "is empty" in refused("annotate", texts, "-o", tmp_path / "out.csv")
+    arguments = ["annotate", str(texts), "-o", str(tmp_path / "out.csv"), "--on-error", "skip"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 1
+    assert "two.txt" in result.stderr
+    assert len((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_people_and_conversations(tmp_path):
+    (tmp_path / "talk.txt").write_text("Anna: Hello, Bo.\nBo: I like you.", encoding="utf-8")
+    (tmp_path / "people.toml").write_text('[[people]]\nname = "Bo"\npronouns = "she"', encoding="utf-8")
+    options = ("--people", tmp_path / "people.toml", "--first-person")
+    assert "I at 21: Bo" in gap("ask", tmp_path / "talk.txt", *options)
+    gap("annotate", tmp_path / "talk.txt", "-o", tmp_path / "out.csv", *options)
+    assert ",I,2,Bo," in (tmp_path / "out.csv").read_text(encoding="utf-8")
 
 
 def test_imports_are_spared_unless_what_is_stored_may_name_a_parser(tmp_path, monkeypatch):

@@ -27,10 +27,10 @@ def test_a_recipe_is_listed_shown_and_exported_and_never_overwritten(tmp_path, m
     assert "quickstart" in gap("recipes")
     assert "quickstart" in [recipe["name"] for recipe in json.loads(gap("recipes", "--json"))]
     text = gap("recipes", "quickstart")
-    assert "quickstart.toml" in gap("recipes", "quickstart", "--export")
+    assert "quickstart.toml" in gap("recipes", "quickstart", "--export", "quickstart.toml")
     assert (tmp_path / "quickstart.toml").read_text(encoding="utf-8") == text
     assert Recipe.load("quickstart.toml") == Recipe.load("quickstart")
-    assert "exists" in refused("recipes", "quickstart", "--export")
+    assert "exists" in refused("recipes", "quickstart", "--export", "quickstart.toml")
 
 
 def test_data_sets_are_listed_with_licence_and_fetched():

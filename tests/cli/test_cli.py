@@ -11,10 +11,12 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from gapstack import create
 from gapstack.cli import app, main, papers
 from gapstack.cli.common import complete_members, complete_recipe, complete_run, completion
 from gapstack.data.gap_files import read_submission, write_gap, write_submission
@@ -22,6 +24,7 @@ from gapstack.errors import DataError
 from tests.commands import gap, refused
 from tests.damage import apply_damage
 
+ROOT = Path(__file__).resolve().parents[2]
 GROUPS = typer.main.get_command(app).commands
 COMMANDS = {name: one for name, one in GROUPS.items() if not hasattr(one, "commands")} | {
     f"{group} {name}": one
@@ -61,34 +64,85 @@ def test_help_has_examples_that_the_command_takes_and_no_python_types(words):
     assert not re.search(r"<(bool|int|float|str|list|path|file)", text, re.IGNORECASE)
 
 
+INSTALL = next(  # the README's command
+    command for command in (ROOT / "README.md").read_text().split("`") if command.endswith("'.[train]'")
+)
 WITHOUT_EXTRAS = """
-import sys
+from importlib.machinery import PathFinder
 
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("accelerate", "huggingface_hub", "pyarrow", "torch", "transformers"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+find = PathFinder.find_spec
+OF_TRAINING = {"accelerate", "huggingface_hub", "pyarrow", "torch", "transformers"}
 
-sys.meta_path.insert(0, Missing())
-from gapstack.cli import main
-main()
+
+def find_others(name, path=None, target=None):
+    return None if name.partition(".")[0] in OF_TRAINING else find(name, path, target)
+
+
+PathFinder.find_spec = find_others
 """
+
+
+@pytest.fixture(scope="session")
+def plain_installation(tmp_path_factory) -> dict[str, str]:
+    """The environment of processes, and of their workers, in which the libraries for training are not installed."""
+    folder = tmp_path_factory.mktemp("plain")
+    (folder / "sitecustomize.py").write_text(WITHOUT_EXTRAS)
+    paths = [str(folder), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "printed"),
     [
         (("ask", "Kate told Mary that she should leave."), 0, "she at 20: "),
-        (("run", "quickstart", "--data", "sample"), 2, "pip install 'gapstack[train]'"),
+        (("run", "quickstart", "--data", "sample"), 2, INSTALL),
+        (("recipes",), 0, "quickstart"),
+        (("annotate", "text.txt", "--output", "out.jsonl", "--workers", "2"), 0, "1 linked"),
+        (("encoders", "check", "minilm"), 2, INSTALL),
+        (("reproduce", "rudinger2018"), 2, INSTALL),
     ],
-    ids=["ask", "run"],
+    ids=lambda words: " ".join(words[:2]) if isinstance(words, tuple) else None,
 )
-def test_texts_are_answered_without_the_libraries_for_training(arguments, status, printed):
-    command = [sys.executable, "-c", WITHOUT_EXTRAS, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def test_commands_without_the_libraries_for_training_work_or_say_how_to_install_them(
+    arguments, status, printed, plain_installation, tmp_path
+):
+    (tmp_path / "text.txt").write_text("Kate told Mary that she should leave.")
+    done = process(*arguments, stdout=subprocess.PIPE, text=True, env=plain_installation, cwd=tmp_path)
     assert done.returncode == status
     assert printed in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("*.partial"))
+
+
+AND_THEN_LIST_MODULES = """
+import atexit
+import sys
+
+from gapstack.cli import main
+atexit.register(lambda: print(*sys.modules))
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unused"),
+    [
+        (("--help",), {"numpy", "pandas", "sklearn", "scipy"}),
+        (("members",), {"numpy", "pandas", "sklearn", "scipy"}),
+        (("recipes",), {"numpy", "pandas", "sklearn", "scipy"}),
+        (("compare", "first.csv", "second.csv", "--gold", "gold.tsv", "--replicates", "100"), {"lightgbm"}),
+    ],
+)
+def test_a_command_imports_only_what_it_uses(arguments, unused, tmp_path, sample_test):
+    write_gap(tmp_path / "gold.tsv", sample_test)
+    for number, name in enumerate(("first.csv", "second.csv")):
+        probabilities = np.random.default_rng(number).dirichlet([1, 1, 1], len(sample_test))
+        write_submission(tmp_path / name, sample_test.ids, probabilities)
+    command = [sys.executable, "-c", AND_THEN_LIST_MODULES, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    imported = set(done.stdout.splitlines()[-1].split())
+    assert "gapstack.cli" in imported
+    assert not imported & {"torch", "transformers", "spacy", *unused}
 
 
 def test_commands_are_listed_in_groups():
@@ -224,7 +278,7 @@ def test_characters_that_a_terminal_lacks_or_obeys_are_escaped(answers):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["folder", "x" * 300 + ".csv", "small.csv"])
-def test_output_that_cannot_be_written_is_one_line_after_the_results(answers, output):
+def test_output_that_cannot_be_written_is_one_line(answers, output):
     Path("folder").mkdir()
 
     def limited() -> None:
@@ -234,7 +288,8 @@ def test_output_that_cannot_be_written_is_one_line_after_the_results(answers, ou
     command = ("stack", "answers.csv", "answers.csv", *answers[2:], "--stacker", "simplex", "--folds", "3")
     done = process(*command, "--output", output, preexec_fn=limited, stdout=subprocess.PIPE, text=True)
     assert done.returncode == 2, done.stderr
-    assert "simplex" in done.stdout
+    # only a name that no file can have is found before any work
+    assert ("simplex" in done.stdout) != output.startswith("x")
     assert len([line for line in done.stderr.splitlines() if line.startswith("gap: ")]) == 1
     assert "Traceback" not in done.stderr
 
@@ -267,6 +322,27 @@ def test_a_damaged_run_is_refused_with_the_command_that_repairs_it(workplace, fi
     assert submission.read_bytes() == whole
     if command == "predict":
         gap(*arguments)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "predict damaged --input rows.tsv --output out.csv",
+        "ask Kate-left-when-she-slept. --model damaged",
+        "annotate text.txt --model damaged --output out.html",
+        "compare damaged --gold rows.tsv",
+        "audit damaged --suite winogender",
+        "push damaged owner/name",
+    ],
+)
+def test_a_saved_member_whose_record_is_not_utf_8_is_one_error(command, tmp_path, monkeypatch, sample_test):
+    monkeypatch.chdir(tmp_path)
+    write_gap(tmp_path / "rows.tsv", sample_test)
+    (tmp_path / "text.txt").write_text("Kate left when she slept.")
+    create("prior").fit(sample_test).save(tmp_path / "damaged")
+    record = tmp_path / "damaged" / "member.json"
+    record.write_bytes(record.read_bytes().replace(b"prior", b"pri\xffr"))
+    assert re.search(r"damaged/member\.json: not a valid record", refused(*command.split()))
 
 
 def test_benchmarks_run_by_name_and_a_missed_target_is_the_exit_status(monkeypatch, tmp_path):

@@ -24,8 +24,9 @@ def test_a_run_ends_with_members_stack_and_constants_for_both_parts(workplace):
         assert expected in printed
     shown = json.loads(gap(*AGAIN, "--json"))
     stack, *others = shown["sections"][1]["rows"]
-    members = others[:2]
-    assert (stack["name"], {row["name"] for row in members}) == ("stack", {"prior", "random"})
+    members = [row for row in others if row["name"] in ("prior", "random")]
+    assert (stack["name"], len(members)) == ("stack", 2)
+    assert [row["name"] for row in others if row["name"].startswith("stack: ")] == ["stack: logistic"]
     assert members == sorted(members, key=lambda row: row["logloss"])
     assert stack["logloss_low"] < stack["logloss"] < stack["logloss_high"]
     # the prior learns one number for each class
@@ -188,7 +189,7 @@ def test_the_home_is_the_checkout_or_the_user_s_data_folder(tmp_path, monkeypatc
 
 def test_a_dry_run_says_what_would_be_trained_and_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
-    monkeypatch.setattr("gapstack.runs.estimate.is_available", lambda name: name in (None, "minilm"))
+    monkeypatch.setattr("gapstack.runs.dry_run.is_available", lambda name: name in (None, "minilm"))
     printed = gap("run", "attree2019", "--dry-run", "--data", "sample")
     assert "grep_bert-large-uncased_42" in printed
     assert "missing: encoder bert-large-cased" in printed
@@ -197,3 +198,33 @@ def test_a_dry_run_says_what_would_be_trained_and_what_is_missing(tmp_path, monk
     assert record["missing"] == []
     assert record["note"].startswith("Not as published: rates rise and fall once")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_trial_reads_the_first_rows(workplace, sample_test):
+    trial = (*AGAIN, "--limit", 40)
+    gap(*trial)
+    run_folder = workplace / "models/tiny-first40-sample"
+    assert json.loads((run_folder / "run.json").read_text())["rows"] == {
+        "train": ["gap-sample-train", 40],
+        "test": ["gap-sample-test", 40],
+    }
+    submission = read_submission(workplace / "submissions/tiny-first40-sample.csv")
+    assert submission.ids == sample_test.ids[:40]
+    assert "6 of 6 folds were already" in gap(*trial)
+    assert "6 of 6 folds were already" in gap("run", run_folder)
+    gap("show", "tiny-first40-sample")
+    gap("predict", "tiny-sample", "--input", "rows.tsv", "--output", "all.csv")
+    gap("predict", "tiny-sample", "--input", "rows.tsv", "--output", "few.csv", "--limit", 7)
+    few, every = read_submission(workplace / "few.csv"), read_submission(workplace / "all.csv")
+    assert few.ids == every.ids[:7]
+    assert (few.probabilities == every.probabilities[:7]).all()
+
+
+def test_an_unwritable_output_or_home_is_refused_first(workplace, monkeypatch):
+    monkeypatch.setattr("gapstack.runs.predict.predict_file", None)  # would be called to compute
+    monkeypatch.setattr("os.access", lambda *_: False)
+    arguments = ["predict", "tiny-sample", "--input", "rows.tsv", "--output", str(workplace / "out.csv")]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert workplace.name in result.output
+    assert "GAPSTACK_HOME" in refused(*AGAIN)

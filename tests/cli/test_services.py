@@ -105,5 +105,5 @@ def test_a_missing_package_names_the_extra_before_anything_is_computed(service, 
     asked = ["run", str(tmp_path / "tiny.toml"), "--data", "sample", "--log", service]
     refusal = CliRunner().invoke(app, asked).exception
     assert isinstance(refusal, ExtraError)
-    assert f"pip install 'gapstack[{service}]'" in str(refusal)
+    assert f"'.[{service}]'" in str(refusal)
     assert not (tmp_path / "home").exists()

@@ -95,7 +95,7 @@ def test_rows_that_a_files_maker_learned_from_have_a_warning(files, sample_train
 def test_a_run_that_learned_from_scored_rows_has_a_warning(sample_train, sample_test, monkeypatch):
     leaked = Corpus([*sample_train, replace(sample_test[0], id="other")], name="leaked")
     corpora = {"held out": sample_test, "out of fold": leaked}
-    monkeypatch.setattr("gapstack.runs.results.run_corpora", lambda folder: corpora)
+    monkeypatch.setattr("gapstack.runs.stored_results.run_corpora", lambda folder: corpora)
     found = warnings_of(["one-sample"], sample_test)
     assert all(any("share texts with leaked" in line for line in lines) for lines in found.values())
 

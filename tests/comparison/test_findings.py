@@ -16,9 +16,9 @@ def by_part(comparison):
 def test_the_first_names_the_best_and_the_members_that_it_beats(made):
     first, *_ = findings(made)
     interval = made.main.interval("good", "logloss")
-    assert first.text.startswith(f"Best by logloss: good, {interval.value:.4f}")
-    assert "significantly better than middling, poor (the closest is middling" in first.text
-    assert "does not differ significantly from decided" in first.text
+    assert first.text.startswith(f"Best by logloss: “good”, {interval.value:.4f}")
+    assert "significantly better than “middling”, “poor” (the closest is “middling”" in first.text
+    assert "does not differ significantly from “decided”" in first.text
 
 
 def test_a_gap_between_the_genders_is_claimed_where_its_interval_excludes_1(made):
@@ -29,18 +29,17 @@ def test_a_gap_between_the_genders_is_claimed_where_its_interval_excludes_1(made
     assert "plot-gaps" not in by_part(replace(made, scores=scores))
 
 
-def test_contributions_and_corrected_labels_are_findings_where_they_were_measured(made):
-    assert f"logloss {made.contribution.full:.4f}. good contributes most" in by_part(made)["plot-added"]
-    assert "label-errors" not in by_part(made), "nothing corrects the sample"
-    errors = replace(made.label_errors, corrected=np.arange(88) < 8, precision=0.5, p=1e-9)
-    assert "50% of the 100" in by_part(replace(made, label_errors=errors))["label-errors"]
+def test_contributions_are_a_finding_where_they_were_measured(made):
+    most = made.contribution.members[int(np.argmax(made.contribution.left_out[:, 0]))]
+    assert f"logloss {made.contribution.full:.4f}" in by_part(made)["plot-added"]
+    assert f"without “{most}”" in by_part(made)["plot-added"]
     assert "plot-added" not in by_part(replace(made, contribution=None))
 
 
 def test_a_terminal_shows_the_scores_and_ends_with_the_verdict(made):
     *lines, verdict = report(made).parts
     assert len(lines) == 1
-    assert verdict.startswith("Best by logloss: good")
+    assert verdict.startswith("Best by logloss: “good”")
     assert len(text_of(report(made).parts).splitlines()) < 40
     assert len(report(made, full=True).tables) > 5
 
@@ -54,7 +53,7 @@ def test_the_best_by_f1_is_named_where_it_is_another(made):
         for one in findings(replace(made, scores={**made.scores, made.rows.label_set: scores}))
         if one.text.startswith("Best by F1")
     )
-    assert "middling, 99.0" in other
+    assert "“middling”, 99.0" in other
     assert "number 2 of 4 by logloss" in other
 
 

@@ -5,8 +5,9 @@ import lzma
 
 import pytest
 
-from gapstack.data import Quarantine, read_gap, read_scorer_tsv, read_submission
+from gapstack.data import Label, Quarantine, read_gap, read_scorer_tsv, read_submission
 from gapstack.data.corpus import GAP_COLUMNS
+from gapstack.data.gap_files import is_scorer_tsv, is_solution, read_solution
 from gapstack.errors import DataError, DataNotFoundError
 
 HEADER = "\t".join(GAP_COLUMNS)
@@ -40,9 +41,7 @@ BAD_GAP = {
     "no header": (gap_row().encode() + b"\n", 1, None, "header"),
     "column missing": (gap(GOOD, header=HEADER.replace("\tURL", "")), 1, None, "URL"),
     "commas": (gap(GOOD, header=HEADER.replace("\t", ",")), 1, None, "with tabs"),
-    "byte-order mark": (b"\xef\xbb\xbf" + gap(GOOD), 1, 1, "mark"),
     "UTF-16": ("\ufeff".encode("utf-16-le") + gap(GOOD).decode().encode("utf-16-le"), 1, 1, "UTF-16"),
-    "CRLF": (gap(GOOD).replace(b"\n", b"\r\n"), 1, None, "CRLF"),
     "return inside": (gap(GOOD, gap_row(ID="r\r2")), 3, None, "carriage return"),
     "NUL": (gap(GOOD, gap_row(ID="r2", Text=TEXT + "\0")), 3, None, "NUL"),
     "Latin-1": (gap(GOOD, gap_row(ID="r2", Text=TEXT + "+")).replace(b"+", b"\xe9"), 3, None, "0xe9"),
@@ -67,10 +66,9 @@ BAD_GAP = {
 SUBMISSION = b"ID,A,B,NEITHER\n"
 BAD_SUBMISSION = {
     "header": (b"id,A,B,C\nr1,1,0,0\n", 1, None, "NEITHER"),
-    "tabs": (b"ID\tA\tB\tNEITHER\nr1\t1\t0\t0\n", 1, None, "with commas"),
     **{
         f"number {number}": (SUBMISSION + f"r1,.1,{number},.2\n".encode(), 2, "B", "finite number from 0")
-        for number in ("nan", "1e999", "-0.1", "half", "")
+        for number in ("nan", "1e999", "-0.1", "half", "", "1_0", "\u0661")
     },
     "all zero": (SUBMISSION + b"r1,0,0.0,0\n", 2, "A", "all three"),
     "id twice": (SUBMISSION + b"r1,1,0,0\nr1,1,0,0\n", 3, "ID", "line 2"),
@@ -78,7 +76,6 @@ BAD_SUBMISSION = {
     "open quote": (SUBMISSION + b'"r1,1,0,0\n', 2, None, "cannot be read"),
 }
 BAD_SCORER = {
-    "header": (b"ID\tA-coref\tB-coref\nr1\tTRUE\tFALSE\n", 1, "A-coref", "no header"),
     "number": (b"r1\tTRUE\tFALSE\nr2\t0\tFALSE\n", 2, "A-coref", "'0'"),
     "no id": (b"\tTRUE\tFALSE\n", 1, "ID", "empty"),
 }
@@ -153,7 +150,55 @@ def test_quarantine_takes_every_bad_row_with_its_reason_and_lets_the_good_ones_t
 
 def test_quarantine_is_no_way_round_a_file_that_is_wrong_as_a_whole(tmp_path):
     path = tmp_path / "gap.tsv"
-    for name in ("header only", "byte-order mark", "CRLF", "column missing", "offset beyond"):
+    for name in ("header only", "UTF-16", "column missing", "offset beyond"):
         path.write_bytes(BAD_GAP[name][0])
         with pytest.raises(DataError):
             read_gap(path, quarantine=Quarantine(tmp_path / "aside"))
+
+
+@pytest.mark.parametrize(
+    "change", [lambda blob: b"\xef\xbb\xbf" + blob, lambda blob: blob.replace(b"\n", b"\r\n")]
+)
+def test_files_of_excel_are_read(change, tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_bytes(change(gap(GOOD)))
+    (row,) = read_gap(path)
+    assert (row.url, row.label is None) == (read_gap(_written(tmp_path, gap(GOOD)))[0].url, False)
+    path.write_bytes(change(SUBMISSION + b"r1,1,0,0\n"))
+    assert read_submission(path).ids == ["r1"]
+    path.write_bytes(change(b"r1\tTRUE\tFALSE\n"))
+    assert read_scorer_tsv(path).decisions.tolist() == [[1, 0]]
+
+
+def _written(folder, blob):
+    (folder / "plain.tsv").write_bytes(blob)
+    return folder / "plain.tsv"
+
+
+def test_probabilities_with_tabs_and_decisions_with_header_or_neither(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_bytes(b"ID\tA\tB\tNEITHER\nr1\t.5\t.25\t.25\n")
+    assert not is_scorer_tsv(path)
+    assert read_submission(path).probabilities.tolist() == [[0.5, 0.25, 0.25]]
+    for blob in (
+        b"ID\tA-coref\tB-coref\nr1\tTRUE\tFALSE\nr2\tFALSE\tFALSE\n",
+        b"ID\tA_coref\tB_coref\tNEITHER\nr1\tTRUE\tFALSE\tFALSE\nr2\tFALSE\tFALSE\tTRUE\n",
+        b"r1\tTRUE\tFALSE\tFALSE\nr2\tFALSE\tFALSE\tTRUE\n",
+    ):
+        path.write_bytes(blob)
+        assert is_scorer_tsv(path)
+        assert read_scorer_tsv(path).decisions.tolist() == [[1, 0], [0, 0]]
+    path.write_bytes(b"r1\tTRUE\tFALSE\tTRUE\n")
+    with pytest.raises(DataError, match="as a name is"):
+        read_scorer_tsv(path)
+
+
+def test_the_solution_of_the_competition(tmp_path):
+    path = tmp_path / "solution.csv"
+    path.write_bytes(b"ID,A,B,NEITHER,Usage\r\nr1,1,0,0,Public\r\nr2,0,0,1,Private\r\n")
+    assert is_solution(path)
+    assert read_solution(path) == (["r1", "r2"], [Label.A, Label.NEITHER], ["Public", "Private"])
+    for row in (b"r1,1,1,0,Public", b"r1,0.5,0.5,0,Public", b"r1,1,0,0, "):
+        path.write_bytes(b"ID,A,B,NEITHER,Usage\n" + row + b"\n")
+        with pytest.raises(DataError, match="line 2"):
+            read_solution(path)

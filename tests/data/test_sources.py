@@ -13,9 +13,9 @@ from gapstack.audits import SUITES
 from gapstack.data import sources
 from gapstack.data.gender import first_names
 from gapstack.data.sources import DATASETS, DownloadError, RemoteFile
-from gapstack.data.word_lists import read_lists
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
 from gapstack.files import cache_root, sha256
+from gapstack.papers.word_lists import read_lists
 from gapstack.registry import UnknownNameError
 from scripts.embed_data import SUMS, archive
 

@@ -27,8 +27,8 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 NOT_RUN = {
-    r"git clone|cd |\./run\.sh|pip |python -m (pytest|spacy)": "installs, or is the test suite itself",
-    r"gap demo": "serves until it is stopped; tests/anytext starts it",
+    r"git (clone|checkout)|cd |\./run\.sh|pip |python -m (pytest|spacy)": "installs, or is the test suite itself",
+    r"gap demo": "serves until it is stopped; tests/running_text starts it",
     r"gap (push|submit) |.*--model owner/name|.*--log ": "needs an account, or a package",
     r".*(bert-large|path/to/folder)|gap run attree2019( --encoder minilm)?$": "needs other encoders, or hours",
     r".*gap run (strong|families)": "takes hours",

@@ -26,9 +26,9 @@ from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrained
 from gapstack.data import Corpus, sources
 from gapstack.encoding.encoders import quiet
 from gapstack.errors import MemberError
-from gapstack.members import create, store
+from gapstack.members import create, saved
 from gapstack.members.name_substitution import COMMON_NAMES
-from gapstack.runs.encoders import members_with_encoder, quick_settings, trial_rows
+from gapstack.runs.encoder_check import members_with_encoder, quick_settings, trial_rows
 
 MARKS = {"unk": "[UNK]", "pad": "[PAD]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 ROBERTA = {
@@ -271,8 +271,8 @@ def trial(name: str, folder: Path, new_cache: Callable[[], None]) -> str:
     assert np.isfinite(answers).all()
     np.testing.assert_allclose(answers.sum(axis=1), 1, rtol=0, atol=1e-12)
     with tempfile.TemporaryDirectory() as place:
-        store.save(member, name, Path(place) / "member")
-        loaded = store.load(Path(place) / "member")
+        saved.save(member, name, Path(place) / "member")
+        loaded = saved.load(Path(place) / "member")
         np.testing.assert_array_equal(loaded.predict_proba(held), answers)
     new_cache()
     alone = [loaded.predict_proba(held[row : row + 1]) for row in range(len(held))]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapstack.runs.encoders import members_with_encoder
+from gapstack.runs.encoder_check import members_with_encoder
 from tests.encoding.architectures import trials
 
 FAMILIES = {"BERT": 4, "XLM-R": 4, "DeBERTa-v3": 4, "ModernBERT": 4, "T5": 4, "Qwen3": 8}

@@ -9,7 +9,7 @@ from gapstack.data import Corpus, Example, Span
 from gapstack.encoding import attention as module
 from gapstack.encoding.attention import Attention, Direction, attention
 from gapstack.errors import MemberError
-from gapstack.text.grammar import empty_parse
+from gapstack.language.grammar import empty_parse
 
 NONE = -np.inf
 

@@ -6,7 +6,7 @@ import pytest
 from gapstack.ensemble import CALIBRATORS, create_calibrator
 from gapstack.ensemble.stacker import SWAPPED
 from gapstack.evaluation import log_loss
-from gapstack.members.store import read_state, write_state
+from gapstack.members.learned_state import read_state, write_state
 
 N = 4000
 RNG = np.random.default_rng(3)

@@ -91,6 +91,16 @@ def test_of_two_that_do_alike_the_simpler_one_is_chosen():
     assert min(nested.errors.values()) == 0
 
 
+def test_each_candidate_alone_has_the_scores_of_a_choice_without_others():
+    candidates = {"memoriser": Memoriser(), "conditional": create_stacker("conditional"), **LOGISTIC}
+    found = fit_nested(candidates, BASE, ROWS, FOLDS, ("none", "temperature"), each=True)
+    assert list(found.alone) == list(candidates)
+    for name, stacker in candidates.items():
+        expected = fit_nested({name: stacker}, BASE, ROWS, FOLDS, ("none", "temperature"))
+        np.testing.assert_allclose(found.alone[name].out_of_fold, expected.out_of_fold, atol=1e-12)
+        assert found.alone[name].calibration == expected.calibration
+
+
 @pytest.mark.parametrize(
     ("candidates", "folds", "message"), [({}, 5, "at least one"), ({"m": Memoriser()}, 2, "3 folds")]
 )

@@ -9,7 +9,7 @@ from gapstack.data import Corpus
 from gapstack.data.teacher import SoftLabels
 from gapstack.ensemble.stack import Stack
 from gapstack.errors import MemberError
-from gapstack.members import create, soft_labels, store
+from gapstack.members import create, saved, soft_labels
 from gapstack.runs.predictors import FittedRun, load
 from gapstack.runs.recipe import Recipe
 from gapstack.runs.runner import run
@@ -45,9 +45,9 @@ def test_a_fitted_stack_answers_without_its_teacher(sample_train, sample_test, m
     taught = {"name": "surface", "settings": {"rounds": 5, "bags": 1, "teacher": "stage2"}}
     stack = Stack(members=["token_distance", taught], folds=3).fit(sample_train[:80])
     expected = stack.predict_proba(sample_test)
-    store.save(stack, "stack", tmp_path / "saved")
+    saved.save(stack, "stack", tmp_path / "saved")
     monkeypatch.setattr(soft_labels, "load_teacher", lambda name: pytest.fail("the teacher was asked for"))
-    np.testing.assert_array_equal(store.load(tmp_path / "saved").predict_proba(sample_test), expected)
+    np.testing.assert_array_equal(saved.load(tmp_path / "saved").predict_proba(sample_test), expected)
 
 
 def test_few_pages_make_fewer_folds_and_too_few_are_refused(sample_train):
@@ -116,5 +116,5 @@ def test_a_class_that_is_not_registered_cannot_be_saved(sample_train, tmp_path):
     with pytest.raises(MemberError, match="Own is not a registered member"):
         Own(members=["prior"]).fit(sample_train).save(tmp_path / "own")
     assert not (tmp_path / "own").exists()
-    store.save(create("prior").fit(sample_train), "prior", tmp_path / "prior")
+    saved.save(create("prior").fit(sample_train), "prior", tmp_path / "prior")
     assert load(tmp_path / "prior").identity["settings"] == create("prior").identity["settings"]

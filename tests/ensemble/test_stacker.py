@@ -10,7 +10,7 @@ from gapstack.ensemble.stacker import SWAPPED, Stacker
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation import log_loss
 from gapstack.features import Features
-from gapstack.members.store import read_state, write_state
+from gapstack.members.learned_state import read_state, write_state
 
 
 def base_on(labels: np.ndarray, sharpness: list[float], seed: int = 0) -> np.ndarray:

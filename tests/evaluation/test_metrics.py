@@ -79,3 +79,26 @@ def test_calibration_error_by_hand():
 def test_rows_that_are_not_probabilities_are_refused(rows, named):
     with pytest.raises(DataError, match=named):
         metrics.log_loss(np.array([0]), rows)
+
+
+def test_equalised_odds_are_the_larger_difference_of_the_rates(make_corpus):
+    corpus = make_corpus([0, 0, 0, 1], ["he", "he", "she", "she"])
+    answers = np.eye(3)[[0, 0, 0, 0]]  # he: both right; she: one right, one wrong
+    metric = metrics.METRICS["equalised_odds"]
+    # true positive rates 2/2 and 1/2, false positive rates 0/2 and 1/2
+    assert metric.value(corpus, metrics.Predictions.of(answers)) == pytest.approx(50)
+    assert metric.value(corpus[:2], metrics.Predictions.of(answers[:2])) is None, "no feminine rows"
+
+
+@settings(max_examples=20)
+@given(SEEDS)
+def test_the_calibration_gap_is_the_difference_of_the_genders_errors(make_corpus, seed):
+    rng = np.random.default_rng(seed)
+    corpus = make_corpus(rng.integers(0, 3, 40).tolist(), ["he", "she"] * 20)
+    rows = rng.dirichlet([1, 1, 1], 40)
+    errors = [
+        np.abs(metrics.calibration_gaps(corpus.labels[side::2], rows[side::2], bins=5).mean(axis=0)).sum()
+        for side in (1, 0)
+    ]
+    found = metrics.METRICS["ece_gap"].value(corpus, metrics.Predictions.of(rows))
+    assert found == pytest.approx(errors[0] - errors[1])

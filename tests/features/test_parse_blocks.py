@@ -9,10 +9,10 @@ from gapstack import features as blocks
 from gapstack.data import Corpus, Example
 from gapstack.errors import DataNotFoundError
 from gapstack.features import features, needs_parses
-from gapstack.features.cues import cue_features
+from gapstack.features.cue_features import cue_features
 from gapstack.features.published import fill_the_gap_features, position_features
+from gapstack.language.grammar import empty_parse
 from gapstack.members import create
-from gapstack.text.grammar import empty_parse
 from tests.trees import PARSER, corpus, example, keep, tree
 
 WIKI = "http://en.wikipedia.org/wiki/"

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from tests.golden import stored
 
 # the rows of every member, their encoders put in, and the parts of the sample that they learn from and answer
-from tests.members.test_contract import cache, clusters_file, held, row, train  # noqa: F401
+from tests.members.test_contract import _nearest_name, cache, clusters_file, held, row, train  # noqa: F401
 
 
 def compute_in_bfloat16(monkeypatch, yes: bool) -> None:

@@ -272,6 +272,6 @@ def cross_validated(name: str, settings: dict[str, Any], corpus: gapstack.Corpus
 
 def parse(corpus: gapstack.Corpus) -> None:
     """Parse rows, for the cache."""
-    from gapstack.text.parses import parses
+    from gapstack.language.parses import parses
 
     parses(corpus)

@@ -78,3 +78,32 @@ def test_what_does_not_predict_is_refused(item):
 def test_a_function_that_returns_no_probabilities_is_refused(returned, sample_train):
     with pytest.raises(MemberError, match="expected probabilities"):
         gapstack.stack([lambda corpus: returned], sample_train[:80])
+
+
+class PlainClassifier:
+    """Has ``fit`` and ``predict_proba``, and nothing else of scikit-learn."""
+
+    def __init__(self, columns=3):
+        self.columns, self.fits = columns, 0
+
+    def fit(self, table, labels):
+        self.fits += 1
+        self.shares = np.bincount(labels, minlength=3)[: self.columns] / len(labels)
+
+    def predict_proba(self, table):
+        return np.tile(self.shares, (len(table), 1))
+
+
+def test_a_plain_classifier_is_copied_for_each_fold(sample_train, sample_test):
+    plain = PlainClassifier()
+    stack = gapstack.stack([plain, "prior"], sample_train[:80], folds=3)
+    assert stack.predict_proba(sample_test).shape == (len(sample_test), 3)
+    assert plain.fits == 0
+    shares = as_member(plain).fit(sample_train).predict_proba(sample_test[:1])
+    np.testing.assert_allclose(shares[0], np.bincount(sample_train.labels) / len(sample_train))
+
+
+def test_a_plain_classifier_with_other_columns_is_refused(sample_train):
+    member = as_member(PlainClassifier(columns=2)).fit(sample_train)
+    with pytest.raises(MemberError, match="PlainClassifier"):
+        member.predict_proba(sample_train)

@@ -34,7 +34,7 @@ def test_distances_have_the_buckets_of_lee(words, bucket):
 
 
 def test_copies_are_learned_from_where_the_rules_allow_them(settings):
-    arrays, rows = create("anonymised", **settings)._to_learn(ROWS)
+    arrays, rows = create("anonymised", **settings)._inputs().to_learn(ROWS)
     assert rows.tolist() == [0, 1, 0, 0, 0, 0]
     assert len(arrays["mentions"]) == 6
     # another name, another vector, but the row's own scalars and distance
@@ -42,7 +42,7 @@ def test_copies_are_learned_from_where_the_rules_allow_them(settings):
     for name in ("names", "distances"):
         for copy in range(2, 6):
             np.testing.assert_array_equal(arrays[name][copy], arrays[name][0])
-    alone, own = create("anonymised", **settings, copies=[])._to_learn(ROWS)
+    alone, own = create("anonymised", **settings, copies=[])._inputs().to_learn(ROWS)
     assert own.tolist() == [0, 1]
     np.testing.assert_array_equal(alone["mentions"], arrays["mentions"][:2])
 
@@ -53,7 +53,7 @@ def test_answers_are_the_weighted_mean_over_the_ways_of_telling(settings, sample
     answers = member.predict_proba(sample_test[:30])
     copies = variants(sample_test[:30], VARIANTS)
     own = member._other_inputs(sample_test[:30])
-    each = [member._answer({"mentions": member._mentions(v.corpus), **own}) for v in copies]
+    each = [member._mean_of_networks({"mentions": member._mentions(v.corpus), **own}) for v in copies]
     for row in range(30):
         counts = [w * (v.changed[row] or v.name == "original") for v, w in zip(copies, weights, strict=True)]
         expected = sum(count * one[row] for count, one in zip(counts, each, strict=True)) / sum(counts)

@@ -9,11 +9,11 @@ import torch
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
-from gapstack.members import bidaf, create, store
+from gapstack.language.grammar import empty_parse
+from gapstack.language.parses import ENVIRONMENT as PARSER_VARIABLE
+from gapstack.members import bidaf, create, saved
 from gapstack.members.baoqiao import scalars
 from gapstack.members.bidaf import other_names
-from gapstack.text.grammar import empty_parse
-from gapstack.text.parses import ENVIRONMENT as PARSER_VARIABLE
 
 TEXT = "Long ago Ann Lee lived here. Then Bob met her."
 WIKI = "http://en.wikipedia.org/wiki/"
@@ -44,9 +44,9 @@ def test_a_reduced_member_is_stored_with_its_reduction(sample_train, sample_test
         sample_train[:60]
     )
     assert member.arrays_["weights"].shape == (3, 7 + 5 * 16)
-    store.save(member, "kernel_svm", tmp_path / "member")
+    saved.save(member, "kernel_svm", tmp_path / "member")
     np.testing.assert_array_equal(
-        store.load(tmp_path / "member").predict_proba(sample_test), member.predict_proba(sample_test)
+        saved.load(tmp_path / "member").predict_proba(sample_test), member.predict_proba(sample_test)
     )
 
 
@@ -105,8 +105,8 @@ def test_a_class_that_is_left_out_has_its_share(
     np.testing.assert_allclose(
         again / again.sum(axis=1, keepdims=True), others / others.sum(axis=1, keepdims=True), atol=1e-6
     )
-    store.save(member, name, tmp_path / "member")
-    np.testing.assert_array_equal(store.load(tmp_path / "member").predict_proba(sample_test[:20]), answers)
+    saved.save(member, name, tmp_path / "member")
+    np.testing.assert_array_equal(saved.load(tmp_path / "member").predict_proba(sample_test[:20]), answers)
 
 
 def test_token_scores_are_means_over_each_classes_pieces():

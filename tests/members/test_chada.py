@@ -62,7 +62,7 @@ def read(encoder, batch, row):
 
 def test_the_three_endings_are_a_b_and_other(sample_train):
     encoder, row = load_encoder(), 3
-    batch = MultipleChoice()._data(sample_train, encoder, None).batch(np.array([row]))
+    batch = MultipleChoice()._build_data(sample_train, encoder, None).batch(np.array([row]))
     example = sample_train[row]
     texts = [read(encoder, batch, place) for place in range(3)]
     for text, ending in zip(texts, (example.a_text, example.b_text, "other"), strict=True):

@@ -11,13 +11,15 @@ from sklearn.base import clone
 
 from gapstack.data import Corpus, Label
 from gapstack.data.augment import augmented
+from gapstack.data.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.data.gender import swap_gender
 from gapstack.errors import DataError, DataNotFoundError, MemberError, NotFittedError
 from gapstack.evaluation.metrics import log_loss
-from gapstack.members import MEMBERS, create, store
-from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
-from gapstack.text.parses import ENVIRONMENT as PARSER_VARIABLE
-from gapstack.text.parses import parses
+from gapstack.language.parses import ENVIRONMENT as PARSER_VARIABLE
+from gapstack.language.parses import parses
+from gapstack.members import MEMBERS, create, saved
+from gapstack.resolvers import shares
+from tests.resolvers.test_shares import NearestWord
 
 ENCODER = "the tiny random encoder"
 LANGUAGE_MODEL = "the tiny random encoder with a masked-LM head"
@@ -89,7 +91,7 @@ ROWS = (
     Row(
         "tuned_spans",
         {"encoder": ENCODER, "blocks": ["surface"], "training": TUNED["training"]},
-        overfit=tuned(epochs=40) | {"forms": 0, "answer_forms": 0},
+        overfit=tuned(epochs=40) | {"name_variants": 0, "prediction_variants": 0},
     ),
     Row("probert", TUNED, equivariant=False, overfit=tuned()),
     Row("grep", TUNED, needs_parses=True, equivariant=False, overfit=tuned()),
@@ -114,6 +116,7 @@ ROWS = (
     Row("prompted", {"model": DECODER, "precision": "float32"}),
     Row("masked_lm", {"encoder": LANGUAGE_MODEL, "pairs": 1, "max_pieces": 96, "names": LETTERS}),
     Row("resolver", {"clusters": CLUSTERS}),
+    Row("running_text"),
     Row("static_vectors", {"vectors": f"encoder:{ENCODER}", "seeds": 2} | TWO, overfit=head()),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
@@ -182,6 +185,14 @@ def cache(tmp_path_factory):
         yield folder
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _nearest_name():
+    """Put a quick resolver in the place of the resolver of running text."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shares, "text_resolver", NearestWord)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _one_cache(cache, _no_network_and_a_cache_of_its_own, monkeypatch):
     monkeypatch.setenv("GAPSTACK_CACHE", str(cache))
@@ -232,8 +243,8 @@ def test_neither_order_nor_company_nor_cache_change_an_answer(fitted, answers, h
 
 def test_the_saved_member_answers_the_same(row, fitted, answers, held, tmp_path):
     folder = tmp_path / "member"
-    store.save(fitted, row.name, folder)
-    loaded = store.load(folder)
+    saved.save(fitted, row.name, folder)
+    loaded = saved.load(folder)
     assert type(loaded) is type(fitted)
     np.testing.assert_array_equal(loaded.predict_proba(held), answers)
 
@@ -291,7 +302,7 @@ def test_asking_before_fitting_is_refused(row, held, tmp_path):
     with pytest.raises(NotFittedError, match=r"call fit\(corpus\) first"):
         member.predict_proba(held)
     with pytest.raises(NotFittedError):
-        store.save(member, row.name, tmp_path / "member")
+        saved.save(member, row.name, tmp_path / "member")
     assert not (tmp_path / "member").exists()
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError
+from gapstack.language.cues import CueDecisions
 from gapstack.members import baselines as module
 from gapstack.members import create
 from gapstack.members.baselines import Random
-from gapstack.text.cues import CueDecisions
 from tests.trees import corpus, example, tree
 
 N = 400

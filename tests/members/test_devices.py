@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gapstack.runs.encoders import members_with_encoder
+from gapstack.runs.encoder_check import members_with_encoder
 
 
 @pytest.mark.slow

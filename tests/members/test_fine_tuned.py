@@ -7,7 +7,7 @@ from gapstack.data import Corpus, teacher
 from gapstack.data.gap_files import write_gap, write_submission
 from gapstack.encoding.encoders import EncoderSize
 from gapstack.errors import MemberError
-from gapstack.members import create, fine_tuned, store
+from gapstack.members import create, fine_tuned, saved
 from gapstack.members.probert import ProBERT
 from gapstack.training import TrainingPlan, loop
 
@@ -48,7 +48,7 @@ def test_the_first_stage_is_trained_once_for_all_folds(
     trained = []
     monkeypatch.setattr(loop, "train", lambda *a, f=loop.train, **k: trained.append(1) or f(*a, **k))
     settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96, "training": QUICK}
-    taught = create("probert", teacher=str(tmp_path / "teachers"), first={"head_lr": 1e-2}, **settings)
+    taught = create("probert", teacher=str(tmp_path / "teachers"), pretraining={"head_lr": 1e-2}, **settings)
     assert taught.contaminated_by == ("gap-stage2",)
     answers = [
         taught.fit(sample_train[part]).predict_proba(sample_test[20:]) for part in (slice(16), slice(16, 32))
@@ -85,8 +85,8 @@ def test_int8_answers_nearly_the_same_row_by_row(sample_train, sample_test, tiny
     member = create("probert", encoder=str(tiny_encoder_folder), training=QUICK, max_pieces=96)
     whole = member.fit(sample_train[:8]).predict_proba(sample_test[:6])
     member.int8 = True
-    store.save(member, "probert", tmp_path / "int8")
-    read = store.load(tmp_path / "int8")
+    saved.save(member, "probert", tmp_path / "int8")
+    read = saved.load(tmp_path / "int8")
     rounded = read.predict_proba(sample_test[:6])
     assert 0 < np.abs(rounded - whole).max() < 0.02
     np.testing.assert_array_equal(read.predict_proba(sample_test[2:3]), rounded[2:3])
@@ -110,5 +110,5 @@ def test_adapters_alone_learn_are_stored_and_change_the_predictions(
     assert encoder
     assert all(".lora_" in name for name in encoder)
     assert any(np.any(member.arrays_[name]) for name in encoder if ".lora_B." in name)
-    store.save(member, "probert", tmp_path / "member")
-    np.testing.assert_allclose(store.load(tmp_path / "member").predict_proba(rows), answers, atol=1e-6)
+    saved.save(member, "probert", tmp_path / "member")
+    np.testing.assert_allclose(saved.load(tmp_path / "member").predict_proba(rows), answers, atol=1e-6)

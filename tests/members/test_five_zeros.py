@@ -7,7 +7,7 @@ import pytest
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.encoders import load_encoder
-from gapstack.members import create, store
+from gapstack.members import create, saved
 from gapstack.members.five_zeros import repair_stars
 from tests.fixtures_encoder import build_tiny_encoder
 
@@ -63,9 +63,9 @@ def test_one_network_reads_two_encoders(towers, sample_train, sample_test, tiny_
     np.testing.assert_array_equal(both._mentions(rows)[..., width:], alone._mentions(rows))
     both.fit(rows)
     assert [len(tower.joint[0].weight) for tower in both.networks_[0].network.towers] == [112, 112]
-    store.save(both, "frozen_mlp", tmp_path / "member")
+    saved.save(both, "frozen_mlp", tmp_path / "member")
     np.testing.assert_array_equal(
-        store.load(tmp_path / "member").predict_proba(sample_test[:9]), both.predict_proba(sample_test[:9])
+        saved.load(tmp_path / "member").predict_proba(sample_test[:9]), both.predict_proba(sample_test[:9])
     )
     assert both.identity["second_encoder"].startswith("other ")
     assert "second_encoder" not in alone.identity

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gapstack.members import create, frozen_head, store
+from gapstack.members import create, frozen_head, saved
 from gapstack.members.frozen_head import chosen_layers
 
 
@@ -72,5 +72,5 @@ def test_a_null_space_is_learned_and_kept(sample_train, sample_test, settings, t
     answers = member.predict_proba(sample_test)
     plain = create("siamese", **settings).fit(sample_train[:60]).predict_proba(sample_test)
     assert np.abs(answers - plain).max() > 1e-3
-    store.save(member, "siamese", tmp_path / "member")
-    np.testing.assert_array_equal(store.load(tmp_path / "member").predict_proba(sample_test), answers)
+    saved.save(member, "siamese", tmp_path / "member")
+    np.testing.assert_array_equal(saved.load(tmp_path / "member").predict_proba(sample_test), answers)

@@ -8,13 +8,20 @@ import pytest
 import torch
 
 from gapstack.data import Corpus, Example, Span
+from gapstack.data.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.encoding.pieces import align
 from gapstack.errors import DataNotFoundError, MemberError, MismatchError
-from gapstack.members import create, store
-from gapstack.members.grep import HEURISTICS, cluster_pieces, heuristic_clusters, pronoun_clusters
-from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
-from gapstack.text.cues import Cue, decide
-from gapstack.text.parses import parses
+from gapstack.language.cues import Cue, decide
+from gapstack.language.parses import parses
+from gapstack.members import create, saved
+from gapstack.members.fine_tuned import mean_cross_entropy
+from gapstack.members.grep import (
+    HEURISTICS,
+    EvidenceHead,
+    cluster_pieces,
+    heuristic_clusters,
+    pronoun_clusters,
+)
 from gapstack.training import cross_entropy
 from gapstack.training.data import loader
 
@@ -58,16 +65,16 @@ def test_evidence_reaches_the_answers_where_a_file_has_the_text(member, rows, tm
 
 def test_a_loaded_member_answers_the_same_and_refuses_other_files(member, rows, tmp_path):
     expected = member.fit(rows).predict_proba(rows)
-    store.save(member, "grep", tmp_path / "member")
-    np.testing.assert_array_equal(store.load(tmp_path / "member").predict_proba(rows), expected)
+    saved.save(member, "grep", tmp_path / "member")
+    np.testing.assert_array_equal(saved.load(tmp_path / "member").predict_proba(rows), expected)
     write_oracle(tmp_path / "rows.jsonl", rows, version="2")
     with pytest.raises(MismatchError, match="clusters changed"):
-        store.load(tmp_path / "member")
+        saved.load(tmp_path / "member")
     with pytest.raises(MismatchError, match=r"fitted with oracle@1, and is set to oracle@2"):
         member.predict_proba(rows)
     (tmp_path / "rows.jsonl").unlink()
     with pytest.raises(DataNotFoundError, match=r"no such file: .*rows\.jsonl"):
-        store.load(tmp_path / "member")
+        saved.load(tmp_path / "member")
 
 
 def test_what_gives_no_evidence_is_refused(member, rows, sample_test):
@@ -75,6 +82,24 @@ def test_what_gives_no_evidence_is_refused(member, rows, sample_test):
         member.fit(sample_test[:8])
     with pytest.raises(MemberError, match="no source of evidence"):
         member.set_params(clusters=[]).fit(rows)
+
+
+def test_weights_of_sources_sum_to_one_where_one_has_a_cluster(member, rows, tmp_path):
+    silent = write_oracle(tmp_path / "silent.jsonl", rows, version="2", known=False)
+    member.set_params(clusters=[*member.clusters, silent]).fit(rows)
+    assert member.sources_ == ["oracle@1", "oracle@2"]
+    expected = np.outer(rows.labels < 2, [1.0, 0.0])  # the second source has no clusters
+    np.testing.assert_allclose(member.resolver_weights(rows), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(("start", "differs"), [("zero", False), ("xavier", True)])
+def test_where_weights_of_the_evidence_start(start, differs):
+    head = EvidenceHead(8, 2, start=start).eval()
+    hidden, mentions = torch.randn(1, 6, 8), torch.tensor([[[1, 2], [3, 4], [5, 6]]])
+    places, kept = torch.tensor([[[[1], [3]]]]), torch.ones(1, 1, 2, 1, dtype=torch.bool)
+    with_evidence = head(hidden, mentions, places, kept)
+    without = head(hidden, mentions, places, torch.zeros_like(kept))
+    assert bool((with_evidence - without).abs().max() > 1e-6) is differs
 
 
 TEXT = "Ann met Beth when she sang to her sister"
@@ -156,7 +181,7 @@ def test_it_starts_as_probert_and_keeps_its_loss(member, rows):
     probert = create("probert", encoder=member.encoder, max_pieces=96)
     encoder, network = member._network(member.plans())
     plain = probert._network(probert.plans())[1].head.train()
-    data = member._data(rows, encoder, rows.labels)
+    data = member._build_data(rows, encoder, rows.labels)
     inputs, labels = loader(data, np.arange(len(rows)), torch.device("cpu"))(np.arange(len(rows)))
     hidden = network.hidden(inputs.pop("ids"), inputs.get("keep"))
     network.head.eval(), plain.eval()
@@ -167,4 +192,4 @@ def test_it_starts_as_probert_and_keeps_its_loss(member, rows):
     both = network.head(hidden, **inputs)
     assert both.shape == (len(rows), 2, 3)
     losses = [cross_entropy(logits, labels, 0.0) for logits in both.unbind(1)]
-    torch.testing.assert_close(member._objective(both, labels, 0.0), sum(losses) / 2)
+    torch.testing.assert_close(mean_cross_entropy(both, labels, 0.0), sum(losses) / 2)

@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 import gapstack
-from gapstack.anytext.pronoun_resolver import PronounResolver
 from gapstack.data import Corpus, Label, sources
 from gapstack.encoding import frozen
+from gapstack.encoding.encoders import EncoderName
 from gapstack.errors import MismatchError
 from gapstack.members import MEMBERS, create
-from gapstack.members.store import changes, identity_of, inputs_of, key_of, load, refuse_changed, save
+from gapstack.members.identity import changes, identity_of, inputs_of, key_of, refuse_changed
+from gapstack.members.pairs_resolver import PairsResolver
+from gapstack.members.saved import load, save
 from gapstack.records import versions
 from gapstack.registry import Entry
 from tests.fixtures_encoder import build_tiny_encoder
@@ -27,7 +29,7 @@ def test_a_predictor_is_identified_by_what_it_learned(sample_train, sample_test,
     relabelled = Corpus([replace(row, label=Label.NEITHER) for row in sample_train])
     one, other = (create("prior").fit(rows) for rows in (sample_train, relabelled))
     assert changes(one.identity, other.identity) == ["learned"]
-    assert PronounResolver(one).identity != PronounResolver(other).identity
+    assert PairsResolver(one).identity != PairsResolver(other).identity
     save(one, "prior", tmp_path / "saved")
     assert load(tmp_path / "saved").identity == one.identity
 
@@ -50,7 +52,7 @@ def test_every_data_set_behind_an_extra_corpus_counts(extra, dataset, tmp_path, 
     for name in ("names", dataset):
         before = inputs_of(member)
         (tmp_path / name / "file").write_text("after")
-        assert changes(before, inputs_of(member)) == ["extra"], name
+        assert changes(before, inputs_of(member)) == ["extra (training)"], name
 
 
 PLUGIN = """
@@ -112,7 +114,8 @@ def test_other_data_settings_or_inputs_are_refused():
         with pytest.raises(MismatchError, match=key):
             refuse_changed("a run", {"identity": {key: "x 1"}, "versions": versions()}, {key: "x 2"})
     refuse_changed("a run", {"identity": {"encoder": "here 1"}}, {"encoder": "there 1"})
-    refuse_changed("a run", {"identity": {"teacher": "x 1"}}, {"teacher": "x 2"})
+    refuse_changed("a run", {"identity": {"encoder": "x 1", "teacher": "x 1"}}, {"encoder": "x 1"})
+    refuse_changed("a run", {"identity": {"teacher (training)": "x 1"}}, {"teacher (training)": "x 2"})
 
 
 def test_only_the_source_of_a_members_own_classes_counts(tmp_path, monkeypatch):
@@ -125,3 +128,23 @@ def test_only_the_source_of_a_members_own_classes_counts(tmp_path, monkeypatch):
         with (copied / file).open("a") as stream:
             stream.write("# edited")
         assert changes(before, identity_of(create("prior"))) == expected
+
+
+def test_what_a_setting_reads_is_said_by_its_type(monkeypatch, tiny_encoder_folder):
+    class Plugin(MEMBERS["prior"]):
+        model: str = "xgboost"
+        encoder: str = "one-hot"
+        reader: EncoderName = str(tiny_encoder_folder)
+
+    monkeypatch.setitem(
+        MEMBERS.__dict__, "_entries", {**MEMBERS._entries, "plugin": Entry(Plugin, package="a-plugin 1")}
+    )
+    member = Plugin()
+    assert set(inputs_of(member)) == {"reader", "precision"}
+    assert changes(identity_of(member), identity_of(Plugin(model="catboost"))) == ["settings"]
+
+
+def test_the_same_contents_under_another_name_count_once(tmp_path, tiny_encoder_folder):
+    copied = shutil.copytree(tiny_encoder_folder, tmp_path / "copy")
+    here, there = (create("probert", encoder=str(folder)) for folder in (tiny_encoder_folder, copied))
+    assert changes(identity_of(here), identity_of(there)) == []

@@ -77,7 +77,7 @@ def test_stage_2_is_learned_from_once_and_recorded(again, tiny_encoder_folder, m
 
 def test_a_head_can_learn_the_names_that_a_teacher_has_for_pronouns(again, tiny_encoder_folder, monkeypatch):
     rows, answers = again[12:].unlabelled(), one_hot(again[12:].labels)
-    settings = {"encoder": str(tiny_encoder_folder), **QUICK, "texts": "taught", "teacher": "any"}
+    settings = {"encoder": str(tiny_encoder_folder), **QUICK, "texts": "distilled", "teacher": "any"}
 
     def taught(answers, corpus):
         monkeypatch.setattr(soft_labels, "load_teacher", lambda name: SoftLabels(rows, answers))
@@ -121,7 +121,7 @@ def test_a_head_that_is_promised_and_not_there_is_refused(tiny_encoder_folder, t
             {"names": {"feminine": ["q", "Mary"], "masculine": ["k", "v"]}},
             "has 1 of the feminine names q, Mary",
         ),
-        ({"texts": "taught"}, "no text of extra and teacher has A or B for an answer, so encoder"),
+        ({"texts": "distilled"}, "no text of extra and teacher has A or B for an answer, so encoder"),
     ],
 )
 def test_what_cannot_be_is_refused(settings, message, again, tiny_encoder_folder):

@@ -17,11 +17,9 @@ from gapstack.data.augment import swap_names
 from gapstack.data.gap_files import write_gap
 from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import DataError, DataNotFoundError, MemberError, RemoteError
-from gapstack.files import cache_root
-from gapstack.members import create, model_servers, store
+from gapstack.members import create, model_servers, saved
 from gapstack.members.completions import along_path, named_option
 from gapstack.members.language_models import CausalModel, ChatQuestion
-from gapstack.members.model_servers import BudgetError
 from gapstack.members.prompted import Prompt
 from gapstack.runs.predictors import load
 from tests.fixtures_language_models import FAMILIES, ModelServerDouble
@@ -227,7 +225,7 @@ def test_the_key_is_sent_and_never_stored_or_shown(train, tmp_path, monkeypatch)
     with ModelServerDouble() as server:
         member = create("prompted", model=server.address).fit(train)
         assert server.headers[0]["Authorization"] == "Bearer sk-secret"
-    store.save(member, "prompted", tmp_path / "member")
+    saved.save(member, "prompted", tmp_path / "member")
     places = [*(tmp_path / "member").rglob("*"), *member._model().folder.rglob("*")]
     assert not any(b"sk-secret" in path.read_bytes() for path in places if path.is_file())
     with (
@@ -239,29 +237,6 @@ def test_the_key_is_sent_and_never_stored_or_shown(train, tmp_path, monkeypatch)
         with pytest.raises(DataError, match="GAPSTACK_API_KEY") as problem:
             create("prompted", model=bad).fit(train)
         assert "sk-secret" not in str(problem.value)
-
-
-def test_a_budget_is_never_exceeded(train):
-    with ModelServerDouble() as server:
-        for _ in range(2):  # what an earlier call spent counts
-            with pytest.raises(BudgetError, match="8000"):
-                create("prompted", model=server.address, budget=8000.0, concurrency=2).fit(train)
-            used = [len(body["messages"][-1]["content"]) // 4 + 1 for body in server.bodies]
-            assert 5000 < sum(used) <= 8000
-        create("prompted", model=server.address, budget=50.0, price=[1.0, 2.0]).fit(train)
-        assert set(server.answered.values()) == {1}
-        with pytest.raises(BudgetError):
-            create("prompted", model=server.address, budget=0.001, price=[1.0, 2.0], samples=6).fit(train)
-
-
-def test_what_a_killed_process_had_sent_stays_spent(train):
-    with ModelServerDouble() as server:
-        create("prompted", model=server.address, budget=1e6, calibration_rows=1).fit(train)
-        (folder,) = (cache_root(scratch=False) / "replies").iterdir()
-        assert not list(folder.glob("sent/*"))
-        (folder / "sent" / "999990.0_lost").touch()
-        with pytest.raises(BudgetError):
-            create("prompted", model=server.address, budget=1e6).fit(train)
 
 
 def test_calibration_makes_the_probabilities_those_of_the_training_rows(sample_train):

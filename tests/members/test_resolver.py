@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gapstack.data import Corpus, Example, Label, Span
+from gapstack.data.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members import create
-from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 
 TEXT = "Ann met Beth when she sang"
 ANN, BETH, SHE = Span(0, 3), Span(8, 12), Span(18, 21)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from gapstack.data import Span
+from gapstack.language.grammar import Parse, empty_parse
 from gapstack.members.rgcn import mention_graph
-from gapstack.text.grammar import Parse, empty_parse
 
 TEXT = "Old Ann Lee told Bob that she won the cup"
 #       0   1   2   3    4   5    6   7   8   9

@@ -31,11 +31,11 @@ def test_other_corpora_teach_the_heads_and_then_the_layer(sample_train, sample_t
     settings |= {"layer": 1, "tune_layer": False, "extra": ["winogender"]}
     rows = sample_test[:20]
     soft = rows.unlabelled(), one_hot(rows.labels)
-    monkeypatch.setattr(fine_tuned.FineTuned, "_soft_labelled", lambda self: soft)
+    monkeypatch.setattr(fine_tuned, "soft_labelled", lambda *_: soft)
     trained = []
     monkeypatch.setattr(fine_tuned, "train_once", lambda n, d, plans, **k: trained.append(plans))
     first = [QUICK | {"frozen": ["encoder"]}, QUICK | {"frozen": [0, 2, "head"]}]
-    member = create("span_head", **settings, first=first).fit(sample_train[:20])
+    member = create("span_head", **settings, pretraining=first).fit(sample_train[:20])
     assert [plan.frozen for plan in trained[0]] == [("encoder",), (0, 2, "head")]
     # what the layer learned there stays, and is saved, while the heads alone learn from GAP
     assert {name.split(".")[3] for name in member.arrays_ if name.startswith("encoder.")} == {"0"}

@@ -5,8 +5,8 @@ import pytest
 
 from gapstack.data import Example, Span
 from gapstack.errors import MismatchError
-from gapstack.members import create, store
-from gapstack.members.store import identity_of
+from gapstack.members import create, saved
+from gapstack.members.identity import identity_of
 
 TEXT = "The guard liked the nurse because they were lovely ."
 ROW = Example("1", TEXT, Span(34, 38), Span(0, 9), Span(16, 25))
@@ -25,13 +25,13 @@ def file(tmp_path, sample_train):
 
 def test_other_vectors_than_those_fitted_over_are_refused(file, sample_train, tmp_path):
     member = create("static_vectors", vectors=str(file), **QUICK).fit(sample_train[:40])
-    store.save(member, "static_vectors", tmp_path / "member")
+    saved.save(member, "static_vectors", tmp_path / "member")
     rows = sample_train[:5]
-    loaded = store.load(tmp_path / "member")
+    loaded = saved.load(tmp_path / "member")
     np.testing.assert_array_equal(loaded.predict_proba(rows), member.predict_proba(rows))
     file.write_text(file.read_text().replace("1", "2"))
     with pytest.raises(MismatchError, match="vectors changed"):
-        store.load(tmp_path / "member")
+        saved.load(tmp_path / "member")
 
 
 def test_contextual_vectors_reach_the_answer_and_the_identity(sample_train, tmp_path):
@@ -40,5 +40,5 @@ def test_contextual_vectors_reach_the_answer_and_the_identity(sample_train, tmp_
     assert np.abs(answers[0] - answers[1]).max() > 1e-3
     assert "encoder" not in identity_of(plain)
     assert "encoder" in identity_of(both)
-    store.save(both, "static_vectors", tmp_path / "member")
-    np.testing.assert_array_equal(store.load(tmp_path / "member").predict_proba(sample_train[:5]), answers[1])
+    saved.save(both, "static_vectors", tmp_path / "member")
+    np.testing.assert_array_equal(saved.load(tmp_path / "member").predict_proba(sample_train[:5]), answers[1])

@@ -22,12 +22,16 @@ def told() -> Corpus:
 @pytest.fixture
 def member(tiny_encoder_folder):
     return create(
-        "tuned_spans", encoder=str(tiny_encoder_folder), blocks=["surface"], forms=2, answer_forms=1
+        "tuned_spans",
+        encoder=str(tiny_encoder_folder),
+        blocks=["surface"],
+        name_variants=2,
+        prediction_variants=1,
     )
 
 
 def test_a_row_is_learned_with_its_forms_and_their_relations_are_its_own(told, member, tiny_encoder):
-    data = member._data(told, tiny_encoder, told.labels)
+    data = member._build_data(told, tiny_encoder, told.labels)
     # the second row has no form with other names
     assert len(data.sizes) == 4
     batch = data.batch(np.arange(4))
@@ -35,7 +39,7 @@ def test_a_row_is_learned_with_its_forms_and_their_relations_are_its_own(told, m
     relations = batch["relations"].numpy()
     np.testing.assert_array_equal(relations[2], relations[0])
     np.testing.assert_array_equal(relations[3], relations[0])
-    alone = member._data(Corpus([anonymise_names(told[0], 1)]), tiny_encoder, None).batch(np.arange(1))
+    alone = member._build_data(Corpus([anonymise_names(told[0], 1)]), tiny_encoder, None).batch(np.arange(1))
     ids = alone["ids"][0]
     assert batch["ids"][3, : len(ids)].tolist() == ids.tolist()
 
@@ -43,6 +47,6 @@ def test_a_row_is_learned_with_its_forms_and_their_relations_are_its_own(told, m
 def test_answers_are_averaged_over_the_forms_that_a_row_has(told, member):
     member.fit(told)
     both = member.predict_proba(told)
-    one = member.set_params(answer_forms=0).predict_proba(told)
+    one = member.set_params(prediction_variants=0).predict_proba(told)
     assert np.abs(both[0] - one[0]).max() > 1e-6
     np.testing.assert_allclose(both[1], one[1], atol=1e-9)

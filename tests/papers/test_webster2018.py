@@ -11,14 +11,14 @@ from gapstack.data.sources import GapData, paper
 from gapstack.display.render import text_of
 from gapstack.errors import DataNotFoundError
 from gapstack.evaluation import score_decisions
+from gapstack.language.parses import parses
+from gapstack.language.scenes import Setting
 from gapstack.papers.webster2018 import published, reproduce
 from gapstack.papers.webster2018_systems import (
     ALL_CUES,
     CUES,
     cue_decisions,
 )
-from gapstack.text.parses import parses
-from gapstack.text.scenes import Setting
 
 TABLES = {
     5: "table6_development_detected_candidates",

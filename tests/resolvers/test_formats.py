@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapstack.data import Corpus, Example, Span
+from gapstack.data.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.errors import DataError
 from gapstack.registry import UnknownNameError
 from gapstack.resolvers.align import align, read_resolver
-from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.resolvers.formats import EXCHANGE, FORMATS, detect
 
 TEXT = "Ann Lee  met Beth. She didn't see her."
@@ -64,6 +64,14 @@ WRITTEN = {
         },
     },
     "allennlp": {"id": "row-1", "document": TOKENS, "clusters": BY_TOKEN, "top_spans": [[0, 1], [5, 5]]},
+    "e2e-coref": {
+        **{"doc_key": "row-1", "sentences": [TOKENS[:5], TOKENS[5:]], "clusters": []},
+        **{"predicted_clusters": BY_TOKEN, "speakers": []},
+    },
+    "wl-coref": {
+        **{"document_id": "row-1", "cased_words": TOKENS, "sent_id": [0] * len(TOKENS), "word_clusters": []},
+        "span_clusters": [[[start, end + 1] for start, end in cluster] for cluster in BY_TOKEN],
+    },
     "maverick": {
         **{"id": "row-1", "tokens": TOKENS, "clusters_token_offsets": BY_TOKEN},
         **{"clusters_char_offsets": None, "clusters_token_text": [["Ann Lee", "She"], ["Beth", "her"]]},

@@ -13,10 +13,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from gapstack.data import Corpus, Example, Span
+from gapstack.data.clusters import read_clusters
 from gapstack.data.gap_files import write_gap
 from gapstack.errors import DataNotFoundError, ExtraError, MismatchError
 from gapstack.resolvers import live
-from gapstack.resolvers.clusters import read_clusters
 from gapstack.resolvers.live import ADAPTERS, fastcoref_model
 from tests.commands import gap
 
@@ -184,7 +184,7 @@ def test_a_missing_package_or_model_is_an_error(name, prepared, monkeypatch, tmp
     package = ADAPTERS[name].package
     for loaded in [one for one in sys.modules if one.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, loaded, None)
-    with pytest.raises(ExtraError, match=rf"pip install 'gapstack\[{package}\]'"):
+    with pytest.raises(ExtraError, match=rf"pip install .*'\.\[{package}\]'"):
         resolve(name, folder, TWO, tmp_path / "out.jsonl")
 
 
@@ -222,3 +222,10 @@ def test_fastcoref_s_classes_are_adapted_to_transformers_5(kind, name, prepared)
     found = fastcoref_model(kind)
     assert found.all_tied_weights_keys == {}
     assert getattr(found, "_supports_sdpa", True) is (kind == "fcoref")
+
+
+def test_other_resolvers_need_a_model(tmp_path):
+    pytest.importorskip("fastcoref", reason="the extra 'fastcoref' is not installed")
+    rows = Corpus([Example.from_text(TEXT, "she", "Kate", "Mary")])
+    with pytest.raises(DataNotFoundError, match="model="):
+        resolve(ADAPTERS["fastcoref"], None, rows, tmp_path / "out.jsonl")

@@ -9,8 +9,8 @@ import pytest
 from gapstack.errors import DamageError
 from gapstack.files import discard
 from gapstack.runs.predictors import FittedRun
-from gapstack.runs.results import run_answers
 from gapstack.runs.runner import run
+from gapstack.runs.stored_results import run_answers
 from tests.damage import apply_damage, files_below
 from tests.runs.conftest import RECIPE
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from gapstack.data import sources
+from gapstack.data.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.data.gap_files import write_gap, write_submission
 from gapstack.errors import DataNotFoundError, MismatchError
+from gapstack.language.parses import ENVIRONMENT
 from gapstack.members.resolver import Resolver
 from gapstack.records import read_sealed, seal
-from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs.predictors import stack_identity
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.runner import run
-from gapstack.text.parses import ENVIRONMENT
 from tests.commands import gap, refused
 from tests.fixtures_encoder import build_tiny_encoder
 from tests.runs.conftest import predict

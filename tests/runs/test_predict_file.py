@@ -6,12 +6,13 @@ from threading import Thread
 
 import pytest
 
+from gapstack import resumable
 from gapstack.data.cells import Quarantine
 from gapstack.data.gap_files import read_gap, write_gap, write_submission
 from gapstack.errors import DataError, MemberError, MismatchError
+from gapstack.files import locked
 from gapstack.members import create
 from gapstack.records import read_sealed, seal
-from gapstack.runs.folder import locked
 from gapstack.runs.predict import predict_file
 from gapstack.runs.predictors import FittedRun
 from tests.runs.conftest import predict
@@ -107,17 +108,17 @@ def test_a_killed_call_continues_with_what_is_still_valid(change, copy, files, t
 def test_a_killed_call_reuses_nothing_of_a_member_that_was_fitted_again(
     files, tmp_path, sample_train, monkeypatch
 ):
-    stored = MODULE.store
+    stored = resumable.store
 
     def dying(*arguments):
         stored(*arguments)
         raise KeyboardInterrupt
 
     create("prior").fit(sample_train[:60]).save(tmp_path / "member")
-    monkeypatch.setattr(MODULE, "store", dying)
+    monkeypatch.setattr(resumable, "store", dying)
     with pytest.raises(KeyboardInterrupt):
         predict_file(str(tmp_path / "member"), *files)
-    monkeypatch.setattr(MODULE, "store", stored)
+    monkeypatch.setattr(resumable, "store", stored)
     other = create("prior").fit(sample_train[60:])
     other.save(tmp_path / "member")
     predict_file(str(tmp_path / "member"), *files)

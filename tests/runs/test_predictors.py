@@ -9,18 +9,18 @@ from safetensors.numpy import load_file, save_file
 
 from gapstack.comparison.results import stack_table
 from gapstack.data import Corpus
+from gapstack.data.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.data.gap_files import write_gap, write_scorer_tsv, write_submission
 from gapstack.errors import DataError, DataNotFoundError, MemberError, MismatchError
 from gapstack.evaluation import log_loss
 from gapstack.members import create
 from gapstack.members.baselines import Prior, TokenDistance
 from gapstack.records import read_sealed, seal
-from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs.cross_validation import stack_files
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.predict import predict_file
 from gapstack.runs.predictors import FittedRun, load
-from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers, run_corpora
+from gapstack.runs.stored_results import HELD_OUT, OUT_OF_FOLD, run_answers, run_corpora
 
 LABELS = ["prior", "token_distance", "surface", "stack"]
 
@@ -59,7 +59,8 @@ class TestStoredAnswers:
         assert found[HELD_OUT].fingerprint == finished.test.fingerprint
         assert found[OUT_OF_FOLD].fingerprint == finished.train.fingerprint
         monkeypatch.setattr(
-            "gapstack.runs.results.corpora", lambda recipe: (recipe, finished.train[:-1], finished.test)
+            "gapstack.runs.stored_results.corpora",
+            lambda recipe: (recipe, finished.train[:-1], finished.test),
         )
         with pytest.raises(MismatchError, match="other training rows"):
             run_corpora(finished.folder)

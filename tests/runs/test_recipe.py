@@ -25,7 +25,10 @@ def test_a_recipe_is_like_another_and_survives_the_run_folder():
     strong, stage2 = Recipe.load("strong"), Recipe.load("stage2")
     assert stage2.members == strong.members
     assert (stage2.train, stage2.test) == (("development", "validation", "test"), ("stage2",))
-    stage2.refuse_contaminated()  # its teacher has rows of stage 2, where nothing is scored
+    learned = [part.label for part in stage2.members if part.name != "running_text"]
+    stage2.restricted(
+        learned
+    ).refuse_contaminated()  # its teacher has rows of stage 2, where nothing is scored
     assert Recipe.parse(asdict(stage2), "run.json") == stage2
     leaky = Part("probert", "probert", {"extra": ["neither-attree"]})
     with pytest.raises(RecipeError, match=r"probert .*share rows with test"):
@@ -63,7 +66,11 @@ def member(**table) -> dict:
         (member(settings={"depth": 3}), "settings.depth:", "augment"),
         (member(name="surface", settings={"rounds": "abc"}), "(surface): settings.rounds:", "a whole number"),
         (member(name="surface", settings={"blocks": 5}), "settings.blocks:", "fill_the_gap"),
-        (member(name="probert", settings={"first": {"epochs": -1}}), "settings.first.epochs:", "at least 1"),
+        (
+            member(name="probert", settings={"pretraining": {"epochs": -1}}),
+            "settings.pretraining.epochs:",
+            "at least 1",
+        ),
         (member(weight=1), "weight:", "label"),
         ({"members": [{"label": "x"}]}, "members 1:", "a name"),
         ({"stackers": [{"name": "best"}]}, "stackers 1 (best):", "simplex"),
@@ -132,7 +139,7 @@ def test_settings_are_changed_in_members_that_have_them_and_epochs_in_every_phas
     span_head, frozen, probert, prior = (
         Recipe.parse({"name": "r", "members": members}, "t").with_epochs(1).members
     )
-    assert [phase["epochs"] for phase in span_head.settings["first"]] == [1, 1]
+    assert [phase["epochs"] for phase in span_head.settings["pretraining"]] == [1, 1]
     assert span_head.settings["training"]["epochs"] == frozen.settings["epochs"] == 1
     assert probert.settings == {"training": {"epochs": 1}}, "a stage that it does not have gets no settings"
     assert prior.settings == {}
@@ -229,6 +236,7 @@ def test_resolvers_that_cannot_be_used_are_left_out(sample_train, monkeypatch):
             {"name": "grep", "settings": {"clusters": ["fastcoref", "gapstack"]}},
             {"name": "grep", "label": "cues", "settings": {"clusters": ["fastcoref"]}},
             {"name": "grep", "label": "nothing", "settings": {"sources": [], "clusters": ["fastcoref"]}},
+            {"name": "running_text"},
         ],
     }
     found, lines = Recipe.parse(table, "here").with_available_resolvers(sample_train)
@@ -236,5 +244,10 @@ def test_resolvers_that_cannot_be_used_are_left_out(sample_train, monkeypatch):
         "prior": None,
         "grep": ["gapstack"],
         "cues": [],
+        "running_text": None,
     }
     assert lines == ["left out: no model"]
+    monkeypatch.setattr(recipes, "why_unavailable", lambda name, rows: f"no {name}")
+    found, lines = Recipe.parse(table, "here").with_available_resolvers(sample_train)
+    assert [part.label for part in found.members] == ["prior", "grep", "cues"]
+    assert lines == ["left out: no fastcoref", "left out: no gapstack"]

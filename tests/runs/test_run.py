@@ -16,9 +16,10 @@ import pytest
 from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
 from gapstack.errors import DataError, MemberError, MismatchError
+from gapstack.files import locked
 from gapstack.members.baselines import Prior
 from gapstack.records import seal
-from gapstack.runs.folder import RunFolder, find_run, locked
+from gapstack.runs.folder import RunFolder, find_run
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.runner import run
 from tests.runs.conftest import RECIPE, predict

@@ -2,12 +2,13 @@
 
 :func:`audit` runs the suites of :data:`SUITES` on a :class:`Target` (:func:`target_of` looks one up by name). A suite
 reads rows (:class:`Items`) and turns probabilities for them into :class:`Findings`, which
-:mod:`gapstack.audits.report` shows as tables and :mod:`gapstack.audits.page` as a web page.
+:mod:`gapstack.audits.audit_report` shows as tables and :mod:`gapstack.audits.audit_page` as a web page.
 """
 
-from gapstack.audits.report import CAUTION, MARK, Audit, SuiteAudit
+from gapstack.audits.audit_page import page
+from gapstack.audits.audit_report import CAUTION, MARK, Audit, SuiteAudit, report
 from gapstack.audits.run import SUITES, audit, write_rows
-from gapstack.audits.suite import Findings, Headline, Items, Panel, Scatter, Suite
+from gapstack.audits.suite import Findings, Headline, Items, Scatter, Suite
 from gapstack.audits.targets import Target, files_target, run_target, target_of
 
 __all__ = [
@@ -18,13 +19,14 @@ __all__ = [
     "Findings",
     "Headline",
     "Items",
-    "Panel",
     "Scatter",
     "Suite",
     "SuiteAudit",
     "Target",
     "audit",
     "files_target",
+    "page",
+    "report",
     "run_target",
     "target_of",
     "write_rows",

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from gapstack.anytext.answer import Answer
-from gapstack.anytext.pronoun_resolver import Text
 from gapstack.audits.statistics import contrast, shares
-from gapstack.audits.suite import Findings, Items, Panel, Suite, percents
+from gapstack.audits.suite import Findings, Items, Suite, percents, suite_table
 from gapstack.data import Corpus, Gender, Label, Span
+from gapstack.data.clusters import same_name
 from gapstack.display.render import Cell
 from gapstack.errors import MemberError
 from gapstack.members.member import Predictor
-from gapstack.resolvers.clusters import same_name
+from gapstack.running_text.answer import Answer
+from gapstack.running_text.any_text_resolver import Text
 from gapstack.types import Bools, Floats, Probabilities
 
 NOTE = "it gets the text and the pronoun alone, and finds the people itself"
@@ -92,8 +92,8 @@ def with_found(
     note = (
         "The system gets the text and the pronoun alone. A candidate who is not found cannot be the answer."
     )
-    panel = Panel(f"{suite.name}.candidates", title, _MEASURES, rows, note)
-    return replace(findings, panels=(*findings.panels, panel))
+    table = suite_table(f"{suite.name}.candidates", title, _MEASURES, rows, note)
+    return replace(findings, tables=(*findings.tables, table))
 
 
 def _shares_found(items: Items, found: Bools) -> dict[str, Cell]:

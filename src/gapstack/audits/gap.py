@@ -9,10 +9,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from gapstack.audits.statistics import REPLICATES
-from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, percents
+from gapstack.audits.suite import Findings, Headline, Items, Suite, percents, suite_table
 from gapstack.comparison.strata import STRATA, difficulty_weights, strata
 from gapstack.data.sources import gap_split
-from gapstack.display.render import Cell, Column
+from gapstack.display.render import Cell, Column, Table
+from gapstack.errors import DataError
 from gapstack.evaluation import Interval, bootstrap, contributions, metrics_in
 from gapstack.evaluation.scores import slice_scores
 from gapstack.types import Floats
@@ -23,7 +24,7 @@ _SCORES = (
     *(Column("bias", "bias", 3), _ACCURACY, Column("logloss", "logloss", 4)),
 )
 _COUNTS = percents(rows="rows", masculine="masc.", feminine="fem.")
-_SLICE = (*percents(f1_masculine="F1 M", f1_feminine="F1 F", f1_gap="F1 F-M"), _ACCURACY)
+_SLICE = (*percents(f1_masculine="F1 M", f1_feminine="F1 F", f1_overall_gap="F1 F-M"), _ACCURACY)
 
 
 class GapTest(Suite):
@@ -45,24 +46,30 @@ class GapTest(Suite):
         corpus = items.corpus
         tables = {name: contributions(corpus, p) for name, p in systems.items()}
         estimates = bootstrap(corpus.groups, tables, replicates=REPLICATES)
-        weights = difficulty_weights(corpus)[:, None]  # intervals take them as fixed
-        weighted = {name: table * weights for name, table in tables.items()}
-        balanced = bootstrap(corpus.groups, weighted, replicates=REPLICATES)
         scores: dict[str, dict[str, Cell]] = {}
         for name, p in systems.items():
             scores[name] = {measure.key: estimates.interval(name, measure.key) for measure in _SCORES}
             if np.isin(p, (0.0, 1.0)).all():
                 scores[name]["logloss"] = None  # for hard decisions it depends only on the clipping
-        panels = [
-            Panel("gap.scores", "GAP test: F1 in percent by gender, and bias", _SCORES, scores),
-            Panel(
-                "gap.reweighted",
-                "GAP test, weighted to balance number of names and rank of the right one between the genders",
-                _SCORES[:4],
-                {n: {key: balanced.interval(n, key) for key in metrics_in("balance")} for n in tables},
-                "Rows whose answer is neither name have weight 0 (Kocijan et al. 2020).",
-            ),
-        ]
+        unbalanced, reweighted = "", list[Table]()
+        try:
+            weights = difficulty_weights(corpus)[:, None]  # intervals take them as fixed
+        except DataError as problem:  # too few rows
+            unbalanced = f"Not weighted: {problem}."
+        else:
+            weighted = {name: table * weights for name, table in tables.items()}
+            balanced = bootstrap(corpus.groups, weighted, replicates=REPLICATES)
+            reweighted.append(
+                suite_table(
+                    "gap.reweighted",
+                    "GAP test, weighted to balance number of names and rank of the right one between the genders",
+                    _SCORES[:4],
+                    {n: {key: balanced.interval(n, key) for key in metrics_in("balance")} for n in tables},
+                    "Rows whose answer is neither name have weight 0 (Kocijan et al. 2020).",
+                )
+            )
+        title = "GAP test: F1 in percent by gender, and bias"
+        panels = [suite_table("gap.scores", title, _SCORES, scores, unbalanced), *reweighted]
         dimensions = {name: items.facts[name] for name in STRATA if name != "gender"}
         order = {name: STRATA[name].values for name in dimensions}
         parts = slice_scores(
@@ -75,9 +82,10 @@ class GapTest(Suite):
                 values = {m.key: Interval(*part.scores[m.key][number].tolist()) for m in _SLICE}
                 rows[f"{part.dimension}: {part.value}"] = counts | values
             title = f"GAP test by form of the pronoun and slice, {name}"
-            panels.append(Panel(f"gap.slices.{name}", title, (*_COUNTS, *_SLICE), rows, detail=True))
+            panels.append(suite_table(f"gap.slices.{name}", title, (*_COUNTS, *_SLICE), rows, detail=True))
+        titles = (self.title, "GAP test, genders balanced")[: 1 + len(reweighted)]
         headlines = tuple(
-            Headline(title, (panel.key, "f1_overall"), (panel.key, "bias"), even=1.0, score="F1")
-            for title, panel in zip((self.title, "GAP test, genders balanced"), panels[:2], strict=True)
+            Headline(title, (panel.key, "f1_overall"), (panel.key, "bias"), neutral=1.0, score_name="F1")
+            for title, panel in zip(titles, panels, strict=False)
         )
         return Findings(tuple(panels), headlines=headlines)

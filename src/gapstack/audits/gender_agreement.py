@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gapstack.audits.statistics import contrast, shares
-from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, percents, predictions
+from gapstack.audits.suite import Findings, Headline, Items, Suite, percents, predictions, suite_table
 from gapstack.data import Corpus, Example, Gender, Label, Span
 from gapstack.display.render import Cell
 from gapstack.evaluation.metrics import normalise
@@ -94,6 +94,7 @@ class GenderAgreement(Suite):
     dataset: str = ""
     licence: str = "Apache-2.0"
     contamination_ids: frozenset[str] = frozenset()
+    together: str = "group"
 
     def version(self) -> str:
         """The title, and where the sentences come from."""
@@ -126,7 +127,7 @@ class GenderAgreement(Suite):
             "Other gender: predictions that name the person of the other gender than the pronoun's. "
             "p(other gender): the mean probability of that name."
         )
-        panels = [Panel(key, title, measures, rows, note)]
+        panels = [suite_table(key, title, measures, rows, note)]
         for place, breakdown in enumerate(self.slices):
             values = items.facts[breakdown]
             rows = {
@@ -135,7 +136,7 @@ class GenderAgreement(Suite):
                 for value in dict.fromkeys(values.tolist())
             }
             title, detail = f"{self.title} by {breakdown}", place > 0 or len(systems) > 1
-            panels.append(Panel(f"{self.name}.{breakdown}", title, measures, rows, detail=detail))
+            panels.append(suite_table(f"{self.name}.{breakdown}", title, measures, rows, detail=detail))
         return Findings(tuple(panels), headlines=(Headline(self.title, (key, "accuracy"), (key, "gap")),))
 
 

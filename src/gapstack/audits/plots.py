@@ -68,11 +68,12 @@ def regression_svg(plot: Scatter, only: str | None = None) -> str:
             parts.append(frame.line(((low, low), (high, high)), _DOTTED))
         if plot.horizon is not None and y0 <= plot.horizon <= y1:
             parts.append(frame.line(((x0, plot.horizon), (x1, plot.horizon)), _DOTTED))
-        fitted = regression(series, across)
-        band = [*zip(across, fitted[:, 1], strict=True), *zip(across[::-1], fitted[::-1, 2], strict=True)]
-        parts.append(f'<polygon points="{frame.points(band)}" fill="{_BAND}"/>')
-        line = zip(across[[0, -1]], fitted[[0, -1], 0], strict=True)
-        parts.append(frame.line(line, f'stroke="{_LINE}" stroke-width="2"'))
+        if len(np.unique(series[:, 0])) > 2:  # fewer points have no band
+            fitted = regression(series, across)
+            band = [*zip(across, fitted[:, 1], strict=True), *zip(across[::-1], fitted[::-1, 2], strict=True)]
+            parts.append(f'<polygon points="{frame.points(band)}" fill="{_BAND}"/>')
+            line = zip(across[[0, -1]], fitted[[0, -1], 0], strict=True)
+            parts.append(frame.line(line, f'stroke="{_LINE}" stroke-width="2"'))
         for label, (x, y) in zip(plot.names, series, strict=True):
             cx, cy = frame.at(x, y)
             parts.append(

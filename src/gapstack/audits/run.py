@@ -2,15 +2,17 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from gapstack.audits.audit_report import MARK, Audit, SuiteAudit
 from gapstack.audits.find_candidates import NOTE, CandidateFinder, with_found
 from gapstack.audits.gap import GapTest
 from gapstack.audits.gender_agreement import SURNAMES, TWO_GENDERS
-from gapstack.audits.report import MARK, Audit, SuiteAudit
 from gapstack.audits.sowinobias import SoWinoBias
 from gapstack.audits.suite import Items, Suite
 from gapstack.audits.targets import Target, target_of
@@ -23,8 +25,9 @@ from gapstack.data.augment import variants
 from gapstack.data.contamination import is_presumed
 from gapstack.data.gap_files import write_gap
 from gapstack.data.sources import searches_data
-from gapstack.errors import DataError, DataNotFoundError
-from gapstack.members.member import Predictor, each_once
+from gapstack.errors import DataError, DataNotFoundError, MemberError
+from gapstack.members.member import Predictor, unique
+from gapstack.processes import create_executor
 from gapstack.progress import progress
 from gapstack.records import versions
 from gapstack.registry import Registry
@@ -58,7 +61,10 @@ def audit(
     allow_contaminated: bool = False,
     average: Sequence[str] = (),
     all_rows: bool = False,
+    limit: int | None = None,
     find_candidates: bool = False,
+    workers: int = 1,
+    executor: str = "loky",
 ) -> Audit:
     """Measure gender bias on benchmark suites.
 
@@ -76,8 +82,12 @@ def audit(
         Test-time augmentations, such as ``swap_gender``, averaged together with the original rows.
     all_rows : bool
         Use all rows of suites that are sampled by default.
+    limit : int, optional
+        Use about as many rows of each suite, spread over it, for a trial; sentences that are compared stay together.
     find_candidates : bool
         Show the systems only the text and the pronoun, without the two names.
+    workers, executor : int, str
+        Suites at once, and where, as in :func:`gapstack.run`.
 
     Returns
     -------
@@ -89,9 +99,9 @@ def audit(
     UnknownNameError
         If a suite is unknown.
     MemberError
-        If ``find_candidates`` is set for files.
+        If ``find_candidates`` is set for files, or several workers for objects, which workers cannot load.
     DataError
-        If ``average`` is set for files of probabilities, or a data file is invalid.
+        If ``average`` or ``limit`` is set for files of answers, or a data file is invalid.
     """
     selected = {name: SUITES[name] for name in (SUITES if suites is None else suites)}
     if isinstance(target, str | Path):
@@ -99,52 +109,112 @@ def audit(
     elif not isinstance(target, Target):
         systems = {type(target).__name__: target} if isinstance(target, Predictor) else target
         target = Target(systems, ", ".join(systems))
+    execute, by_name = create_executor(workers, executor), target.loads
+    if workers > 1 and by_name is None:
+        raise MemberError("workers load what they audit by its name; give the name instead of the predictor")
     if find_candidates:
-        systems = {label: CandidateFinder(system) for label, system in target.systems.items()}
-        target = replace(target, systems=systems, note="; ".join(filter(None, (target.note, NOTE))))
+        note = "; ".join(filter(None, (target.note, NOTE)))
+        target = replace(target, systems=_finders(target.systems), note=note)
     systems = target.systems
     if average and any(system.stored for system in systems.values()):
         raise DataError(
             "probabilities of a file cannot be averaged over augmented rows", expected="a run or a member"
         )
-    covered: list[SuiteAudit] = []
-    not_covered = dict(NO_SUITE) | {name: "was not selected" for name in SUITES if name not in selected}
-    refused: dict[str, tuple[str, ...]] = {}
-    with progress("suites", len(selected)) as ticker:
-        for name, suite in selected.items():
-            contaminated = [
-                label for label in systems if suite.contamination_ids & set(systems[label].contaminated_by)
-            ]
-            if contaminated and not allow_contaminated:
-                refused[name] = tuple(contaminated)
-            available = [label for label, system in systems.items() if system.covers(name)]
-            included = [label for label in available if label not in refused.get(name, ())]
-            if not available:
-                not_covered[name] = "there is no file of answers"
-            elif not included:
-                not_covered[name] = "every system was trained on data that share rows with it"
-            else:
-                try:
-                    items = suite.load(cap=None if all_rows else suite.cap)
-                except DataNotFoundError as missing:
-                    not_covered[name] = f"its data are missing: {missing}"
-                else:
-                    _log.info(suite.title)
-                    covered.append(_audit_suite(suite, items, systems, included, contaminated, average))
-            ticker.advance(note=suite.title)
-    run = (tuple(covered), not_covered, refused, tuple(average), versions())
+    if limit is not None and any(system.stored for system in systems.values()):
+        raise DataError("files of answers are audited whole", expected="a run or a member for a trial")
+    tasks, not_covered, refused = _tasks(selected, systems, allow_contaminated, average, all_rows, limit)
+    place = _Loads(*by_name, find_candidates) if workers > 1 and by_name else systems
+    covered: dict[str, SuiteAudit] = {}
+    with progress("suites", len(tasks)) as ticker:
+        for task, done in execute(partial(_audit_suite, systems=place), tasks):
+            _log.info(task.suite.title)
+            covered[task.name] = done
+            ticker.advance(note=task.suite.title)
+    in_order = tuple(covered[task.name] for task in tasks)
+    run = (in_order, not_covered, refused, tuple(average), versions())
     return Audit(target.title, target.note, tuple(systems), *run)
 
 
-def _audit_suite(
-    suite: Suite,
-    items: Items,
+def _finders(systems: Mapping[str, Predictor]) -> dict[str, Predictor]:
+    return {label: CandidateFinder(system) for label, system in systems.items()}
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A suite and its rows, the systems to include, those that were trained on its rows, and the augmentations."""
+
+    suite: Suite
+    items: Items
+    included: tuple[str, ...]
+    contaminated: tuple[str, ...]
+    average: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.suite.name
+
+
+def _tasks(
+    selected: Mapping[str, Suite],
     systems: Mapping[str, Predictor],
-    included: Sequence[str],
-    contaminated: Sequence[str],
+    allow_contaminated: bool,
     average: Sequence[str],
-) -> SuiteAudit:
-    """Results of the systems ``included``; marked are those that were, or may have been, trained on the rows."""
+    all_rows: bool,
+    limit: int | None,
+) -> tuple[list[_Task], dict[str, str], dict[str, tuple[str, ...]]]:
+    """The suites to run, why others are not covered, and the systems that are refused as contaminated, by suite."""
+    tasks: list[_Task] = []
+    not_covered = dict(NO_SUITE) | {name: "was not selected" for name in SUITES if name not in selected}
+    refused: dict[str, tuple[str, ...]] = {}
+    for name, suite in selected.items():
+        contaminated = [
+            label for label in systems if suite.contamination_ids & set(systems[label].contaminated_by)
+        ]
+        if contaminated and not allow_contaminated:
+            refused[name] = tuple(contaminated)
+        available = [label for label, system in systems.items() if system.covers(name)]
+        included = [label for label in available if label not in refused.get(name, ())]
+        if not available:
+            not_covered[name] = "there is no file of answers"
+        elif not included:
+            not_covered[name] = "every system was trained on data that share rows with it"
+        else:
+            try:
+                items = suite.load(cap=None if all_rows else suite.cap)
+            except DataNotFoundError as missing:
+                not_covered[name] = f"its data are missing: {missing}"
+            else:
+                if limit is not None:
+                    items = items.limited(limit, suite.together)
+                tasks.append(_Task(suite, items, tuple(included), tuple(contaminated), tuple(average)))
+    return tasks, not_covered, refused
+
+
+class _Loads(NamedTuple):
+    """Arguments that load the audited systems in a worker."""
+
+    target: str
+    folds: int
+    find_candidates: bool
+
+
+@lru_cache(maxsize=1)
+def _loaded(loads: _Loads) -> Mapping[str, Predictor]:
+    systems = target_of(loads.target, tuple(SUITES), folds=loads.folds).systems
+    return _finders(systems) if loads.find_candidates else systems
+
+
+def _audit_suite(task: _Task, systems: Mapping[str, Predictor] | _Loads) -> SuiteAudit:
+    """Results of the included systems; marked are those that were, or may have been, trained on the rows."""
+    if isinstance(systems, _Loads):
+        systems = _loaded(systems)
+    suite, items, included, contaminated, average = (
+        task.suite,
+        task.items,
+        task.included,
+        task.contaminated,
+        task.average,
+    )
     presumed = [
         label for label in included if is_presumed(systems[label].contaminated_by, suite.contamination_ids)
     ]
@@ -169,6 +239,9 @@ def write_rows(folder: Path, *, all_rows: bool = False) -> list[Path]:
         try:
             items = suite.load(cap=None if all_rows else suite.cap)
         except DataNotFoundError:
+            _log.warning(
+                "%s is left out: its data are not here (gap data status says where they are from)", name
+            )
             continue
         paths.append(Path(folder) / f"{name}.tsv")
         write_gap(paths[-1], items.corpus.unlabelled())
@@ -177,7 +250,7 @@ def write_rows(folder: Path, *, all_rows: bool = False) -> list[Path]:
 
 def _answers(systems: Mapping[str, Predictor], corpus: Corpus, average: Sequence[str]) -> dict[str, Floats]:
     """Probabilities (n, 3) of each system, averaged over augmentations; each text is predicted once."""
-    augmented = variants(corpus.unlabelled(), each_once(["original", *average]))
+    augmented = variants(corpus.unlabelled(), unique(["original", *average]))
     rows = [
         replace(example, id=f"{place}:{example.id}")
         for place, variant in enumerate(augmented)
@@ -185,12 +258,12 @@ def _answers(systems: Mapping[str, Predictor], corpus: Corpus, average: Sequence
     ]
     index: dict[tuple[object, ...], int] = {}
     inverse = np.array([index.setdefault((e.text, e.pronoun, e.a, e.b, e.url), len(index)) for e in rows])
-    unique = Corpus(rows, name=corpus.name).take(np.unique(inverse, return_index=True)[1])
+    distinct = Corpus(rows, name=corpus.name).take(np.unique(inverse, return_index=True)[1])
 
     def predict(system: Predictor) -> Floats:
         if system.stored:
             return system.predict_proba(corpus)
-        system.prepare(unique)
-        return average_variants(augmented, np.split(system.predict_proba(unique)[inverse], len(augmented)))
+        system.prepare(distinct)
+        return average_variants(augmented, np.split(system.predict_proba(distinct)[inverse], len(augmented)))
 
     return {name: predict(system) for name, system in systems.items()}

@@ -21,12 +21,12 @@ from gapstack.audits.suite import (
     Findings,
     Headline,
     Items,
-    Panel,
     Suite,
     forced_choice,
     percents,
     predictions,
     pro_and_anti,
+    suite_table,
 )
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.data.cells import read_json, read_text
@@ -49,6 +49,7 @@ class SoWinoBias(Suite):
     paper = "Dawkins 2021"
     dataset = "wordlists"
     contamination_ids = frozenset({"sowinobias"})
+    together = "pair"
     cap = 4096
 
     def load(self, *, cap: int | None = None) -> Items:
@@ -93,13 +94,14 @@ class SoWinoBias(Suite):
             f"{name}, {kind}": _scores(items, p, polarity == kind)
             for name, p in systems.items()
             for kind in _VERBS
+            if kind in polarity
         }
         whole, by_polarity = _published(paper("dawkins2021"))
         title = "SoWinoBias: accuracy in percent, forced choice between the two"
         note = "The prediction is the more probable of the two occupations; in 3-way also NEITHER."
         panels = (
-            Panel("sowinobias.all", title, _MEASURES, rows, note, published=whole),
-            Panel(
+            suite_table("sowinobias.all", title, _MEASURES, rows, note, published=whole),
+            suite_table(
                 *("sowinobias.polarity", "SoWinoBias by polarity of verb and adjective", _SIDES, parts),
                 published=by_polarity,
             ),

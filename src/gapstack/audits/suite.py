@@ -1,38 +1,37 @@
 """Base class of the audit's benchmark suites, their rows and their results."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pkgutil import resolve_name
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.data import Corpus, Label
 from gapstack.data.sources import DATASETS
-from gapstack.display.render import Cell, Column
+from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.errors import MismatchError, counted
 from gapstack.evaluation.metrics import answers, normalise
 from gapstack.types import Bools, Floats
 
 
-@dataclass(frozen=True)
-class Panel:
-    """A table of figures by system (or slice of the rows) and measure key; None if undefined."""
-
-    key: str  # name in JSON
-    title: str
-    measures: tuple[Column, ...]
-    rows: Mapping[str, Mapping[str, Cell]]
-    note: str = ""
-    detail: bool = False  # shown in detailed reports only, but always in JSON
-    # figures of the suite's paper by system
-    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-    def column(self, key: str) -> Column:
-        """The column of a measure."""
-        return next(measure for measure in self.measures if measure.key == key)
+def suite_table(
+    key: str,
+    title: str,
+    measures: Sequence[Column],
+    rows: Mapping[str, Mapping[str, Cell]],
+    note: str = "",
+    *,
+    detail: bool = False,
+    published: Mapping[str, Mapping[str, float]] | None = None,
+) -> Table:
+    """A table of figures by system (or slice of the rows), with those of the suite's paper in a second section."""
+    sections = [Section("", list(rows.items()))]
+    if published:
+        theirs = {f"{system} (paper)": row for system, row in published.items()}
+        sections.append(Section("published", list(theirs.items()), aside=frozenset(theirs)))
+    return Table(measures, sections, title, note, "system", key, detail)
 
 
 @dataclass(frozen=True)
@@ -48,26 +47,23 @@ class Scatter:
     diagonal: bool = False  # draws x = y
     horizon: float | None = None  # height of a horizontal line
 
-    def _repr_svg_(self) -> str:
-        return str(resolve_name("gapstack.audits.plots:regression_svg")(self))
-
 
 @dataclass(frozen=True)
 class Headline:
     """A suite's headline figures: quality, and gap between the genders."""
 
     title: str
-    good: tuple[str, str]  # panel key and measure key of the quality, and of the gap
-    apart: tuple[str, str] | None = None
-    even: float = 0.0  # gap of an unbiased system
-    score: str = "accuracy"  # names the quality
+    score: tuple[str, str]  # keys of the table and of the column of the quality, and of the gap
+    gap: tuple[str, str] | None = None
+    neutral: float = 0.0  # gap of an unbiased system
+    score_name: str = "accuracy"
 
 
 @dataclass(frozen=True)
 class Findings:
     """Results of a suite: tables, plots and headline figures."""
 
-    panels: tuple[Panel, ...]
+    tables: tuple[Table, ...]
     scatters: tuple[Scatter, ...] = ()
     headlines: tuple[Headline, ...] = ()
 
@@ -81,6 +77,24 @@ class Items:
     facts: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # (n,) metadata of the rows
     skipped: Mapping[str, int] = field(default_factory=dict)  # number of excluded items by reason
     note: str = ""  # a caveat, such as a cap
+
+    def limited(self, most: int, together: str = "") -> Self:
+        """At most ``most`` rows, spread over all; rows with one value of the fact ``together`` stay together.
+
+        At least one such group is kept. Rows without a group (-1) are left out.
+        """
+        values = self.facts[together] if together else np.arange(len(self.corpus))
+        _, first, number = np.unique(values, return_index=True, return_inverse=True)
+        groups = [group for group in np.argsort(first) if values[first[group]] != -1]
+        largest = int(np.bincount(number)[groups].max())
+        spread = (
+            np.linspace(0, len(groups) - 1, min(len(groups), max(1, most // largest))).round().astype(int)
+        )
+        rows = np.flatnonzero(np.isin(number, np.array(groups)[spread]))
+        facts = {name: fact[rows] for name, fact in self.facts.items()}
+        limit = f"a trial on {len(rows)} of {len(self.corpus):,} rows"
+        note = "; ".join(filter(None, (limit, self.note)))
+        return replace(self, corpus=self.corpus.take(rows), facts=facts, note=note)
 
     def describe(self) -> str:
         """Summarise data, number of rows and excluded items."""
@@ -99,7 +113,7 @@ class Suite(ABC):
     ``dataset`` is the key of the data in :data:`~gapstack.data.sources.DATASETS`, empty for suites that override
     :attr:`licence` and :meth:`version` because their sentences are gapstack's own; ``contamination_ids`` are the names
     under which members declare that they were trained on it (``Predictor.contaminated_by``); ``cap`` is the default
-    size of a sample of the rows, None for all.
+    size of a sample of the rows, None for all; rows with one value of the fact ``together`` are compared.
     """
 
     name: str
@@ -108,6 +122,7 @@ class Suite(ABC):
     dataset: str
     contamination_ids: frozenset[str]
     cap: int | None = None
+    together: str = ""
 
     @abstractmethod
     def load(self, *, cap: int | None = None) -> Items:

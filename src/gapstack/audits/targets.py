@@ -1,14 +1,14 @@
 """What can be audited: a run's stack and members, a saved member, or files of probabilities and clusters."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gapstack.data import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import fingerprint
 from gapstack.members.member import Predictor
-from gapstack.members.store import saved_record
+from gapstack.members.saved import saved_record
 from gapstack.runs.folder import RunFolder, fetch, find_run, home, language_model, on_hub
 from gapstack.runs.predictors import CLUSTERS, PROBABILITIES, FittedRun, PredictionFile, load, saved_folder
 from gapstack.types import Probabilities
@@ -16,11 +16,15 @@ from gapstack.types import Probabilities
 
 @dataclass(frozen=True)
 class Target:
-    """Predictors by label; ``title`` names what is audited, ``note`` is a caveat for readers of the figures."""
+    """Predictors by label; ``title`` names what is audited, ``note`` is a caveat for readers of the figures.
+
+    ``loads`` are the arguments of :func:`target_of` that load it in another process, None for objects.
+    """
 
     systems: Mapping[str, Predictor]
     title: str
     note: str = ""
+    loads: tuple[str, int] | None = None
 
 
 class SuiteFiles(Predictor):
@@ -106,6 +110,10 @@ def _files_by_suite(path: Path, suites: Sequence[str]) -> dict[str, PredictionFi
 
 def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
     """Find the target of ``gap audit NAME``: what :func:`gapstack.load` reads, or files named by suite."""
+    return replace(_target_of(name, suites, folds), loads=(name, folds))
+
+
+def _target_of(name: str, suites: Sequence[str], folds: int) -> Target:
     path = Path(name)
     if (saved := saved_folder(name)) is not None:
         kind = saved_record(saved)["name"]
@@ -119,7 +127,7 @@ def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
     if language_model(name) is not None:
         return Target({"prompted": load(name)}, f"language model {name}", "without examples, not calibrated")
     if on_hub(name):
-        return target_of(fetch(name), suites, folds=folds)
+        return _target_of(fetch(name), suites, folds)
     raise DataNotFoundError(
         f"{name} is not a run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}. "
         "Give a run (NAME or folder), RUN:MEMBER, a saved member's folder, or files named by suite in a folder"

@@ -16,11 +16,11 @@ from gapstack.audits.suite import (
     Findings,
     Headline,
     Items,
-    Panel,
     Suite,
     forced_choice,
     percents,
     predictions,
+    suite_table,
 )
 from gapstack.data import Gender, Label
 from gapstack.data.cells import read_text
@@ -74,7 +74,7 @@ class TwoNames(Suite):
         if absent & {_MASCULINE, _FEMININE}:
             absent |= {"gap", "bias"}
         measures = tuple(measure for measure in _MEASURES if measure.key not in absent)
-        whole = Panel(
+        whole = suite_table(
             f"{self.name}.accuracy",
             f"{self.title}: accuracy in percent",
             measures,
@@ -89,7 +89,7 @@ class TwoNames(Suite):
                 for kind in dict.fromkeys(items.facts["kind"].tolist())
             }
             title = f"{self.title} by kind of row"
-            panels.append(Panel(f"{self.name}.kinds", title, measures, rows, detail=True))
+            panels.append(suite_table(f"{self.name}.kinds", title, measures, rows, detail=True))
         apart = None if "gap" in absent else (whole.key, "gap")
         return Findings(tuple(panels), headlines=(Headline(self.title, (whole.key, "accuracy"), apart),))
 

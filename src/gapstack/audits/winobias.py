@@ -14,11 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.audits.statistics import mean_percent, sides
-from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, percents, predictions, pro_and_anti
+from gapstack.audits.suite import (
+    Findings,
+    Headline,
+    Items,
+    Suite,
+    percents,
+    predictions,
+    pro_and_anti,
+    suite_table,
+)
 from gapstack.data import Corpus, Gender
 from gapstack.data.extra import load
 from gapstack.data.extra.rows import PRONOUN
-from gapstack.display.render import Cell
+from gapstack.display.render import Cell, Table
 from gapstack.evaluation import METRICS, Predictions
 from gapstack.types import Floats
 
@@ -41,6 +50,7 @@ class WinoBias(Suite):
     paper = "Zhao et al. 2018"
     dataset = "winobias"
     contamination_ids = frozenset(RELEASES.values())
+    together = "pair"
 
     def load(self, *, cap: int | None = None) -> Items:
         """Read both releases; facts are release, side (pro, anti), kind, part, and the number of the pair or -1."""
@@ -60,7 +70,7 @@ class WinoBias(Suite):
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
         """One panel for each release and type, dev and test together, and a detailed one by part."""
-        panels: list[Panel] = []
+        panels: list[Table] = []
         headlines: list[Headline] = []
         for release in RELEASES:
             parts: dict[str, dict[str, Cell]] = {}
@@ -72,7 +82,7 @@ class WinoBias(Suite):
                 key = f"winobias.{release}.{kind}"
                 title = f"WinoBias, {release} release, {kind_title}, dev and test, {len(pro)} pairs, percent"
                 rows = {name: _scores(items, p, pro, anti) for name, p in systems.items()}
-                panels.append(Panel(key, title, _MEASURES, rows))
+                panels.append(suite_table(key, title, _MEASURES, rows))
                 score, gap = (key, "accuracy_average"), (key, "accuracy_difference")
                 headlines.append(Headline(f"WinoBias, {kind_title}, {release}", score, gap))
                 for part in ("dev", "test"):
@@ -80,7 +90,7 @@ class WinoBias(Suite):
                     for name, p in systems.items() if len(pro) else ():
                         parts[f"{name}, {kind} {part}"] = _scores(items, p, pro, anti)
             title = f"WinoBias, {release} release, by type and part"
-            panels.append(Panel(f"winobias.{release}.parts", title, _MEASURES, parts, detail=True))
+            panels.append(suite_table(f"winobias.{release}.parts", title, _MEASURES, parts, detail=True))
         return Findings(tuple(panels), headlines=tuple(headlines))
 
 

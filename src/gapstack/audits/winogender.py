@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.audits.statistics import contrast, correlation, shares
-from gapstack.audits.suite import Findings, Headline, Items, Panel, Scatter, Suite, percents, predictions
+from gapstack.audits.suite import (
+    Findings,
+    Headline,
+    Items,
+    Scatter,
+    Suite,
+    percents,
+    predictions,
+    suite_table,
+)
 from gapstack.data import Gender
 from gapstack.data.cells import Row, read_table
 from gapstack.data.extra import load
@@ -47,6 +56,7 @@ class Winogender(Suite):
     paper = "Rudinger et al. 2018"
     dataset = "winogender"
     contamination_ids = frozenset({"winogender"})
+    together = "sentence"
 
     def load(self, *, cap: int | None = None) -> Items:
         """Read the 720 sentences; facts are occupation, column of the occupation, two statistics, and the sentence."""
@@ -76,7 +86,7 @@ class Winogender(Suite):
         falls = {f"{g}_fall": f"{_SHORT[g]} yes-no" for g in (_F, _M)}
         published = _published(paper("rudinger2018"))
         panels = (
-            Panel(
+            suite_table(
                 "winogender.correlation",
                 "Table 1: correlation of the occupations' bias scores with the share of women",
                 (Column("text", "r with Bergsma & Lin", 2), Column("bls", "r with BLS", 2)),
@@ -89,7 +99,7 @@ class Winogender(Suite):
                 f"r = {correlation(bls, text).value:.2f}.",
                 published=published["correlation"],
             ),
-            Panel(
+            suite_table(
                 "winogender.gotcha",
                 'Table 2: accuracy in percent by gender, on sentences that are "gotchas" and others',
                 percents(**gotcha, **falls, neutral="neutral", accuracy="all"),
@@ -97,7 +107,7 @@ class Winogender(Suite):
                 "A gotcha's right answer goes against the majority of the occupation's workers (BLS).",
                 published=published["gotcha"],
             ),
-            Panel(
+            suite_table(
                 "winogender.resolved",
                 "Minimal pairs resolved differently, and pronouns resolved to the occupation or to neither, percent",
                 percents(flips="M/F flips", **resolved),
@@ -105,7 +115,7 @@ class Winogender(Suite):
                 "M/F flips: sentences whose masculine and feminine forms are resolved differently.",
                 published=published["resolved"],
             ),
-            Panel(
+            suite_table(
                 "winogender.occupations",
                 "Bias score of each occupation",
                 (*percents(bls="BLS", text="B&L"), *(Column(name, name, 1) for name in systems)),

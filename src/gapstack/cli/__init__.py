@@ -10,11 +10,11 @@ from importlib.metadata import version as version_of
 
 import typer
 
-from gapstack.cli import ask, audit, catalogue, data, papers, runs, score, services
+from gapstack.cli import ask, audit, catalogue, data_sets, papers, runs, score, services
 from gapstack.cli.common import Group, shown_log, standard_streams
 from gapstack.errors import GapstackError, without_extra
 from gapstack.processes import raise_gc_threshold
-from gapstack.progress import print_note
+from gapstack.progress import logged_lines, print_note
 
 _ARGUMENT = re.compile(r"\b([a-z_]+)=([A-Z]+|True)\b")  # "data=FOLDER", as errors name arguments of functions
 _OPTIONS = {"corpus": "gold"}  # where an option has another name than the argument
@@ -48,6 +48,7 @@ def _start(
 ) -> None:
     context.with_resource(shown_log())
     context.with_resource(standard_streams())
+    context.with_resource(logged_lines())
 
 
 for group, modules in {
@@ -55,7 +56,7 @@ for group, modules in {
     "Run and predict": (runs, catalogue, services),
     "Score and compare": (score,),
     "Audit": (audit,),
-    "Data": (data,),
+    "Data": (data_sets,),
     "Papers": (papers,),
 }.items():
     for module in modules:
@@ -63,7 +64,7 @@ for group, modules in {
             command.rich_help_panel = group
         app.add_typer(module.app)
 app.add_typer(catalogue.encoders_app, name="encoders", rich_help_panel="Run and predict")
-app.add_typer(data.data_app, name="data", rich_help_panel="Data")
+app.add_typer(data_sets.data_app, name="data", rich_help_panel="Data")
 
 
 def main() -> None:

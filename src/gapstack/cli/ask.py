@@ -6,11 +6,12 @@ import json
 import re
 import sys
 import webbrowser
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.cells import cell_len, set_cell_size
@@ -19,10 +20,13 @@ from typer import Argument, Option
 
 from gapstack.cli import common
 from gapstack.errors import DataError, GapstackError, counted, printable
+from gapstack.files import write_text
 
 if TYPE_CHECKING:
-    from gapstack.anytext.answer import Answer, Answers
     from gapstack.data import Span
+    from gapstack.data.documents import RawDocument
+    from gapstack.running_text.answer import Answer, Answers
+    from gapstack.running_text.characters import KnownCharacter
 
 app = typer.Typer()
 
@@ -40,6 +44,23 @@ ModelOption = Annotated[
         autocompletion=common.complete_run,
         help="A saved member or stack, a run, or owner/name on the Hub, which compares the nearest names in pairs. "
         "Default: the model of running text that comes with gapstack.",
+    ),
+]
+
+
+EncodingOption = Annotated[
+    str | None, Option(metavar="NAME", help="Encoding of text files, such as cp1252. Default: detect it.")
+]
+LicenceOption = Annotated[
+    bool, Option("--keep-licence", help="Keep the licence and contents of Project Gutenberg's books.")
+]
+FirstPersonOption = Annotated[bool, Option("--first-person", help="Resolve I and you too, in conversations.")]
+PeopleOption = Annotated[
+    Path | None,
+    Option(
+        metavar="FILE",
+        parser=common.input_file,
+        help="TOML with the people you know: a table [[people]] each, with name, aliases and pronouns.",
     ),
 ]
 
@@ -63,6 +84,9 @@ def ask_command(
     ),
     url: str | None = Option(None, help="Address of the text's page, whose title is read."),
     why: bool = Option(False, "--why", help="Print what speaks for and against each candidate."),
+    people: PeopleOption = None,
+    first_person: FirstPersonOption = False,
+    encoding: EncodingOption = None,
     model: ModelOption = None,
     parser: common.ParserOption = None,
     as_json: common.JsonOption = False,
@@ -77,18 +101,19 @@ def ask_command(
         raise DataError(
             f"there are {len(more) + 1} texts", expected="one", remedy="Put it into quotation marks"
         )
-    if text is not None and _FILE_NAME.fullmatch(text) and not _is_file(text):
-        raise DataError(f"no such file: {text}", expected="a text, or the name of a text file")
+    if text is not None:
+        _refuse_missing(text)
     common.spare_imports(model, parser)  # before what follows imports them
-    texts = _prompted() if text is None else _texts(text)
-    from gapstack.anytext.text_resolver import create_resolver
+    documents = _prompted() if text is None else _documents(text, encoding=encoding)
+    from gapstack.runs.text_resolvers import text_resolver
 
     options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more], "url": url}
-    resolver = create_resolver(model, parser)
-    for one in texts:
+    options |= {"people": _known(people), "first_person": first_person}
+    resolver = text_resolver(model, parser)
+    for document in documents:
         try:
-            _refuse_long(one)
-            answers = resolver.ask(one, **options)
+            _refuse_long(document.text)
+            answers = resolver.ask(document.text, **options)
         except GapstackError as problem:
             if text is not None:
                 raise
@@ -101,17 +126,78 @@ def ask_command(
             common.stdout.print(_shown(answers, why=why), end="", soft_wrap=not common.stdout.is_terminal)
 
 
-def _texts(text: str) -> Iterable[str]:
-    """The text, or those of the file that it names."""
-    from gapstack.data.cells import decode
-    from gapstack.data.page_files import read_documents
+@common.command(
+    app,
+    'gap rewrite "Dr. Marsh wrote to Ann. She thanked her." --brackets',
+    "gap rewrite letter.txt --short --output rewritten.txt",
+)
+def rewrite_command(
+    text: str = Argument(
+        metavar="TEXT", help="The text, or a file with it; - reads standard input.", show_default=False
+    ),
+    probability: float = Option(
+        0.8, min=0, max=1, metavar="X", help="Leave pronouns whose person is less probable."
+    ),
+    short: bool = Option(False, "--short", help="The full name only the first time, then a shorter one."),
+    brackets: bool = Option(False, "--brackets", help="Keep the pronouns: She [Dr. Marsh]."),
+    output: Path | None = common.output_option("File to write. Default: standard output.", "--output", "-o"),
+    people: PeopleOption = None,
+    encoding: EncodingOption = None,
+    keep_licence: LicenceOption = False,
+    model: ModelOption = None,
+    parser: common.ParserOption = None,
+    as_json: bool = Option(False, "--json", help="JSON lines with the offsets of both texts."),
+) -> None:
+    """Replace the pronouns of a text by the names of the people that they refer to; all else is unchanged."""
+    _refuse_missing(text)
+    common.spare_imports(model, parser)  # before what follows imports them
+    documents = _documents(text, encoding=encoding, keep_licence=keep_licence)
+    if len(documents) > 1 and not as_json:
+        raise DataError(
+            f"{text} has {len(documents):,} texts", expected="one text", remedy="Use --json for one a line"
+        )
+    from gapstack.running_text.any_text_resolver import Text as Resolved
+    from gapstack.runs.text_resolvers import text_resolver
+
+    resolver = text_resolver(model, parser)
+    written = []
+    known = _known(people)
+    answered = resolver.stream(
+        Resolved(document.text, url=document.url, people=known, turns=document.turns)
+        for document in documents
+    )
+    for document, answers in zip(documents, answered, strict=True):
+        rewritten = answers.rewritten(probability, short=short, brackets=brackets, parser=parser)
+        record = {"id": document.id, **rewritten.to_dict()}
+        written.append(json.dumps(record, ensure_ascii=False) + "\n" if as_json else rewritten.text)
+        common.log_note(f"replaced {len(rewritten.replacements):,} of {counted(len(answers), 'pronoun')}")
+    if output is not None:
+        write_text(output, "".join(written))
+    elif sys.stdout.isatty():
+        print(_lines("".join(written)), end="" if as_json else "\n")
+    else:  # exactly the characters of a file
+        is_argument = text != "-" and not _is_file(text)
+        sys.stdout.write("".join(written) + ("\n" if is_argument and not as_json else ""))
+
+
+def _documents(text: str, **options: Any) -> list[RawDocument]:
+    """The text as a document, or the documents of the file that it names."""
+    from gapstack.data.documents import RawDocument, read_documents
+    from gapstack.data.encodings import decode_any
 
     if text == "-":
-        return [decode(sys.stdin.buffer.read(), "standard input")]
+        blob = sys.stdin.buffer.read()
+        return [RawDocument("text", decode_any(blob, "standard input", options.get("encoding")))]
     if _is_file(text):
         common.log_note(f"reading {text}")
-        return [document.text for document in read_documents(Path(text))]
-    return [text]
+        return list(read_documents(Path(text), **options))
+    return [RawDocument("text", text)]
+
+
+def _refuse_missing(text: str) -> None:
+    """Raise DataError for what looks like a file name and is none."""
+    if _FILE_NAME.fullmatch(text) and not _is_file(text):
+        raise DataError(f"no such file: {text}", expected="a text, or the name of a text file")
 
 
 def _is_file(text: str) -> bool:
@@ -128,8 +214,17 @@ def _refuse_long(text: str) -> None:
         )
 
 
-def _prompted() -> Iterator[str]:
+def _known(people: Path | None) -> tuple[KnownCharacter, ...]:
+    """The people of a file, if there is one."""
+    from gapstack.running_text.characters import read_people
+
+    return () if people is None else read_people(people)
+
+
+def _prompted() -> Iterator[RawDocument]:
     """Lines of the user, until the end of the input."""
+    from gapstack.data.documents import RawDocument
+
     prompting = sys.stdin.isatty()
     if prompting:
         common.log_note("A text on one line, or an empty line to end.")
@@ -141,12 +236,12 @@ def _prompted() -> Iterator[str]:
         if not line or (prompting and not line.strip()):
             return
         if line.strip():
-            yield line.rstrip("\n")
+            yield RawDocument("text", line.rstrip("\r\n"))
 
 
 def _shown(answers: Answers, *, why: bool) -> Text:
     """The marked text, unless it is long, and each pronoun's candidates, with reasons if ``why``."""
-    from gapstack.anytext.answer import NOBODY, OTHER
+    from gapstack.running_text.answer import NOBODY, OTHER
 
     if not answers:
         return Text(f"{answers.remark}\n", style="dim")
@@ -187,7 +282,7 @@ def _marked(answers: Answers, styles: Mapping[Span, str]) -> Text:
 
 def _headline(text: str, answer: Answer, styles: Mapping[Span, str], *, short: bool) -> Text:
     """The pronoun, where it is, and its antecedent if that is sure; then the notes."""
-    from gapstack.anytext.answer import NOBODY, SURE
+    from gapstack.running_text.answer import NOBODY, SURE
 
     (start, end), best = answer.pronoun, answer.antecedent
     shown = Text()
@@ -207,7 +302,7 @@ def _headline(text: str, answer: Answer, styles: Mapping[Span, str], *, short: b
 
 def _lines(text: str) -> str:
     """As :func:`printable`, line breaks kept."""
-    return "\n".join(map(printable, text.split("\n")))
+    return "\n".join(map(printable, text.replace("\r\n", "\n").split("\n")))
 
 
 @common.command(app, "gap demo --port 8020")
@@ -222,14 +317,14 @@ def demo_command(
     The page is for this machine alone, and works offline. Ctrl-C ends it.
     """
     common.spare_imports(model, parser)  # before what follows imports them
-    from gapstack.anytext.demo import DemoServer
-    from gapstack.anytext.text_resolver import create_resolver
+    from gapstack.running_text.demo import DemoServer
+    from gapstack.runs.text_resolvers import text_resolver
 
-    resolver = create_resolver(model, parser)
+    resolver = text_resolver(model, parser)
 
-    def ask(text: str) -> Answers:
+    def ask(text: str, goes_on: Callable[[], bool]) -> Answers | None:
         _refuse_long(text)
-        return resolver.ask(text)
+        return resolver.ask_while(text, goes_on)
 
     server = DemoServer(ask, model or "default, the model that comes with gapstack", port)
     with suppress(KeyboardInterrupt), server:
@@ -244,34 +339,70 @@ def demo_command(
     app,
     "gap annotate chapter.txt --output chapter.html",
     "gap annotate pages.jsonl --output clusters.jsonl --workers 2",
+    "gap annotate book.txt -o book.csv -o book.people.csv -o book.graphml",
 )
 def annotate_command(
     files: list[Path] = Argument(
         ...,
         metavar="FILES",
-        parser=common.input_file,
-        help="Plain text (a document a file), or .jsonl with text, id and url of one a line.",
+        parser=common.input_place,
+        help="Texts, HTML or Markdown pages (one document each), .jsonl, .json or .csv with many; folders, patterns.",
     ),
-    output: Path = common.output_option(
-        "File to write: clusters as .jsonl (.gz, .xz too) or CoNLL columns (.conll), or a page (.html).",
+    outputs: list[Path] = common.output_option(
+        "File to write, of the format of its name: clusters (.jsonl), a page (.html), pronouns (.csv, .parquet), "
+        "people (.people.csv), people who occur together (.pairs.csv, .graphml), .conll, .conllu, brat (.ann), "
+        "Label Studio (.labelstudio.json), BookNLP (.tokens, .entities, .book). Repeat it for several.",
         "--output",
         "-o",
         default=...,
     ),
     neutral: bool = Option(False, "--neutral", help="Also resolve they (as one person) and neopronouns."),
+    people: PeopleOption = None,
+    first_person: FirstPersonOption = False,
+    encoding: EncodingOption = None,
+    keep_licence: LicenceOption = False,
+    on_error: Literal["stop", "skip"] = Option(
+        "stop", "--on-error", help="Stop at a file that cannot be read, or go on; the exit status is then 1."
+    ),
     model: ModelOption = None,
     parser: common.ParserOption = None,
-    workers: int = Option(1, min=1, help="Processes that work at once."),
+    workers: common.WorkersOption = 1,
+    executor: common.ExecutorOption = "loky",
 ) -> None:
     """Link the pronouns of whole documents to the people that they refer to.
 
     Finished work is kept next to the output: a killed command resumes.
     """
-    from gapstack.anytext.annotate import annotating, kind_of, write_annotations
+    from gapstack.data.documents import DocumentFiles, find_text_files
+    from gapstack.running_text.annotate import annotating, kind_of, write_annotations
+    from gapstack.runs.text_resolvers import text_resolver
 
-    kind_of(output)  # an unknown one is refused before hours of work
-    common.refuse_same_file(files, output)
-    with annotating(files, output, model, parser=parser, neutral=neutral, workers=workers) as annotations:
-        counts = write_annotations(annotations, output)
-    pronouns, documents = counted(counts.pronouns, "pronoun"), counted(counts.documents, "document")
-    common.log_note(f"wrote {output}: {pronouns} in {documents}, {counts.linked:,} linked to a person")
+    for output in outputs:
+        kind_of(output)  # an unknown one is refused before hours of work
+    found = find_text_files(files)
+    made = {output.resolve() for output in outputs}
+    paths = [path for path in found if path.resolve() not in made]  # a folder may have earlier results
+    documents = DocumentFiles(paths, encoding, keep_licence, on_error == "skip", found)
+    known = _known(people)
+    with annotating(
+        documents,
+        outputs[0],
+        partial(text_resolver, model, parser),
+        neutral=neutral,
+        people=known,
+        first_person=first_person,
+        workers=workers,
+        executor=executor,
+    ) as annotations:
+        counts = write_annotations(annotations, *outputs)
+    for path, problem in documents.failed.items():
+        common.log_note(f"skipped {path}: {problem}")
+    pronouns, number = counted(counts.pronouns, "pronoun"), counted(counts.documents, "document")
+    written = ", ".join(map(str, outputs))
+    common.log_note(
+        f"wrote {written}: {pronouns} in {number} of {counted(len(paths) - len(documents.failed), 'file')}, "
+        f"{counts.linked:,} linked to a person"
+        + (f"; skipped {counted(len(documents.failed), 'file')}" if documents.failed else "")
+    )
+    if documents.failed:
+        raise typer.Exit(1)

@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from gapstack.cli import common
+from gapstack.errors import counted
 
 app = typer.Typer()
 
@@ -32,9 +33,14 @@ def audit_command(
         "Test-time augmentation to average over: swap_gender, ...", "gapstack.data.augment:AUGMENTATIONS"
     ),
     all_rows: AllRowsOption = False,
+    limit: int | None = Option(
+        None, min=1, help="About as many rows of each suite, spread over it, for a quick trial."
+    ),
     find_candidates: bool = Option(
         False, "--find-candidates", help="Give the text and the pronoun alone; people are found in the text."
     ),
+    workers: common.WorkersOption = 1,
+    executor: common.ExecutorOption = "loky",
     allow_contaminated: bool = Option(False, "--allow-contaminated", help="Also systems trained on a suite."),
     probe: bool = Option(False, "--probe", help="Probe a language model: has it seen the rows of GAP test?"),
     fresh: Path | None = common.input_option(
@@ -49,9 +55,10 @@ def audit_command(
 ) -> None:
     """Run a system on every gender-bias suite and print one report."""
     common.refuse_unknown_run(target)
-    from gapstack.audits import SUITES, audit, target_of
+    from gapstack.audits import SUITES, audit, page, report, target_of
     from gapstack.audits.probe import probe_table
     from gapstack.data.gap_files import read_gap, write_submission
+    from gapstack.files import write_text
 
     started = time.perf_counter()
     for name in suites or ():
@@ -63,9 +70,12 @@ def audit_command(
         allow_contaminated=allow_contaminated,
         average=average or (),
         all_rows=all_rows,
+        limit=limit,
         find_candidates=find_candidates,
+        workers=workers,
+        executor=executor,
     )
-    shown = found.report(details=details)
+    shown = report(found, details=details)
     if probe or fresh:
         rows = SUITES["gap"].load().corpus
         table = probe_table(audited.systems, rows, read_gap(fresh) if fresh else None)
@@ -73,31 +83,51 @@ def audit_command(
         shown = replace(shown, tables=[*shown.tables, table], data=record)
     common.print_report(shown, as_json)
     if output:
-        common.report_written(*found.report(details=True).write(output))
+        common.report_written(*report(found, details=True).write(output))
         for covered in found.covered:
             for label, answers in covered.answers.items():
                 path = output / "answers" / label / f"{covered.suite.name}.csv"
                 write_submission(path, covered.items.corpus.ids, answers)
                 common.report_written(path)
     if html:
-        found.write_page(html)
+        write_text(html, page(found))
         common.report_written(html)
     common.log_note(f"total: {time.perf_counter() - started:.0f} s")
 
 
-@common.command(app, "gap audit-rows rows")
+def _schema_rows(source: Path, folder: Path) -> Path:
+    """Write the labelled rows of a file of another project, and say what was left out."""
+    from gapstack.data.extra.rows import ExtraRows
+    from gapstack.data.extra.schema_files import read_schema_file
+    from gapstack.data.gap_files import write_gap
+
+    rows = ExtraRows(source.stem, neutral=True)
+    read_schema_file(source, rows)
+    for reason, count in rows.skipped.items():
+        common.log_note(f"{source}: {counted(count, 'sentence')} left out: {reason}")
+    write_gap(folder / f"{source.stem}.tsv", rows.corpus)
+    return folder / f"{source.stem}.tsv"
+
+
+@common.command(app, "gap audit-rows rows", "gap audit-rows rows --input en.txt")
 def audit_rows_command(
     folder: Path = Argument(
         help="Folder for SUITE.tsv files in GAP's columns, unlabelled.", parser=common.output_file
+    ),
+    input: list[Path] | None = common.input_option(
+        "Instead of the suites: wino_bias of Hugging Face (JSON lines) or WinoMT (TSV), as labelled rows."
     ),
     data: common.DataOption = None,
     all_rows: AllRowsOption = False,
     as_json: common.JsonOption = False,
 ) -> None:
     """Write the rows of every suite, for systems that predict to a file."""
-    from gapstack.audits import write_rows
+    if input:
+        paths = [str(_schema_rows(path, folder)) for path in input]
+    else:
+        from gapstack.audits import write_rows
 
-    paths = [str(path) for path in write_rows(folder, all_rows=all_rows)]
+        paths = [str(path) for path in write_rows(folder, all_rows=all_rows)]
     if as_json:
         common.print_json(paths)
     else:
@@ -109,7 +139,7 @@ def audit_rows_command(
 def audit_embeddings_command(
     vectors: str = Argument(help="word2vec or GloVe file; 'encoder' or encoder:NAME for input embeddings."),
     debias: list[str] | None = common.choice_option(
-        "hard, gn_glove, ran or inlp; repeatable.", "gapstack.encoding.debias:DEBIASERS"
+        "hard, gn_glove, ran or inlp; repeatable.", "gapstack.papers.debiasers:DEBIASERS"
     ),
     data: common.DataOption = None,
     limit: int = Option(50_000, min=0, help="Most frequent words to read in addition to the lists; 0: all."),
@@ -119,9 +149,9 @@ def audit_embeddings_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Measure gender bias of word vectors, before and after each debiaser."""
-    from gapstack.audits.embeddings import audit_embeddings, embeddings_report
-    from gapstack.data.word_lists import read_lists
-    from gapstack.encoding.static_vectors import read_vectors
+    from gapstack.encoding.word_vectors import read_vectors
+    from gapstack.papers.embeddings import audit_embeddings, embeddings_report
+    from gapstack.papers.word_lists import read_lists
 
     lists = read_lists()
     space = read_vectors(vectors, limit=limit or None, keep=lists.every_word)
@@ -142,9 +172,9 @@ def audit_sentences_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Test an encoder's sentences for associations of gender (SEAT), next to word vectors (WEAT)."""
-    from gapstack.audits.associations import audit_sentences, sentences_report
-    from gapstack.data.word_lists import read_lists
-    from gapstack.encoding.static_vectors import read_vectors
+    from gapstack.encoding.word_vectors import read_vectors
+    from gapstack.papers.associations import audit_sentences, sentences_report
+    from gapstack.papers.word_lists import read_lists
 
     lists = read_lists()
     sources = vectors or [f"encoder:{encoder}" if encoder else "encoder"]

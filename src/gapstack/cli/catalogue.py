@@ -10,7 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 import typer
-from typer import Argument, Option
+from typer import Argument
 
 from gapstack.cli import common
 from gapstack.errors import DataError, MemberError, Place
@@ -24,37 +24,39 @@ encoders_app = typer.Typer(no_args_is_help=True, cls=common.Group)
 _ROLE = re.compile(r":\w+:`(?:~[\w.]*\.)?([^`]+)`")
 
 
-@common.command(app, "gap recipes", "gap recipes quickstart --export")
+@common.command(app, "gap recipes", "gap recipes quickstart --export mine.toml")
 def recipes_command(
     name: str | None = Argument(
         None, help="A recipe, to see it as TOML.", autocompletion=common.complete_recipe
     ),
-    export: bool = Option(False, "--export", help="Write it to NAME.toml here, to be changed and run."),
+    export: Path | None = common.output_option("TOML file to write it to, to be changed and run."),
     as_json: common.JsonOption = False,
 ) -> None:
     """List the recipes that come with the package, or show or export one."""
-    from gapstack.runs.recipe import Recipe, available, text_of
+    from gapstack.runs.recipe_files import available, listing, text_of
 
-    if name is None:
-        if export:
-            raise typer.BadParameter("needs the name of a recipe", param_hint="--export")
-        recipes = [Recipe.load(each) for each in available()]
-        if as_json:
-            common.print_json([asdict(recipe) for recipe in recipes])
-            return
-        for recipe in recipes:
-            members = ", ".join(part.label for part in recipe.members)
-            print(f"{recipe.name:14} {recipe.title}\n{'':14} {members}")
+    if name is None and export is not None:
+        raise typer.BadParameter("needs the name of a recipe", param_hint="--export")
+    if name is None and not as_json:
+        for recipe, title, labels in listing():
+            print(f"{recipe:14} {title}\n{'':14} {', '.join(labels)}")
         return
-    text = text_of(name)
-    if export:
-        path = Path(f"{name}.toml")
-        if path.exists():
-            raise DataError("file exists", place=Place(path), remedy="Move it away; it is never overwritten")
-        write_text(path, text)
-        common.print_line(f"{path}: edit its name and settings, then: gap run {path}")
+    text = text_of(name) if name else ""  # an unknown one is refused before anything heavy is imported
+    if export is not None:
+        if export.exists():
+            raise DataError(
+                "file exists", place=Place(export), remedy="Move it away; it is never overwritten"
+            )
+        write_text(export, text)
+        if not common.is_stream(export):
+            common.print_line(f"{export}: edit its name and settings, then: gap run {export}")
     elif as_json:
-        common.print_json(asdict(Recipe.load(name)))
+        from gapstack.runs.recipe import (
+            Recipe,  # imports the classes of the members, which check their settings
+        )
+
+        recipes = [asdict(Recipe.load(each)) for each in ([name] if name else available())]
+        common.print_json(recipes[0] if name else recipes)
     else:
         print(text, end="")
 
@@ -166,7 +168,7 @@ def check_command(
 
     Each member is fitted on some 30 short rows of the embedded sample, for one epoch.
     """
-    from gapstack.runs.encoders import check_encoder
+    from gapstack.runs.encoder_check import check_encoder
 
     found = check_encoder(name)
 

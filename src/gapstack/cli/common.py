@@ -6,13 +6,14 @@ that reads files twice or writes them atomically thus works with streams too.
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -21,8 +22,9 @@ from rich.console import Console
 from typer import BadParameter, Context, Option, Typer
 from typer.core import TyperCommand, TyperGroup
 
+from gapstack.cli.overwriting import refuse_overwriting
 from gapstack.errors import DataError, DataNotFoundError, counted, printable
-from gapstack.files import no_such_file
+from gapstack.files import no_such_file, require_writable
 from gapstack.progress import print_note
 from gapstack.registry import unknown
 
@@ -60,7 +62,31 @@ class _Words:
 
 
 class Command(_Words, TyperCommand):
-    """A command with help in words."""
+    """A command with help in words, which never overwrites its inputs."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, unless an output is an input."""
+        names = outputs_of(self.callback)
+        paths: dict[bool, list[Path]] = {True: [], False: []}
+        for name, given in ctx.params.items():
+            for value in given if isinstance(given, list | tuple) else [given]:
+                if isinstance(value, str | Path) and not is_stream(Path(value)):  # any text may name an input
+                    paths[name in names].append(Path(value))
+        if names:
+            refuse_overwriting(paths[True], list(filter(_exists, paths[False])))
+        return super().invoke(ctx)
+
+
+def outputs_of(function: Any) -> set[str]:
+    """Names of a command's parameters that are an :func:`output_file`."""
+    parameters = inspect.signature(function).parameters
+    return {name for name, one in parameters.items() if getattr(one.default, "parser", None) is output_file}
+
+
+def _exists(path: Path) -> bool:
+    with suppress(OSError, ValueError):  # a text that cannot be a name
+        return path.exists()
+    return False
 
 
 class Group(_Words, TyperGroup):
@@ -107,7 +133,7 @@ def complete_members(context: Context, incomplete: str) -> list[str]:
     return [f"{before}{comma}{label}" for label in labels if label.startswith(last)]
 
 
-complete_recipe = completion("gapstack.runs.recipe:available")
+complete_recipe = completion("gapstack.runs.recipe_files:available")
 
 
 def choice_option(help: str, where: str, *names: str, default: Any = None) -> Any:
@@ -155,10 +181,15 @@ LabelsOption = Annotated[
 JsonOption = Annotated[bool, Option("--json", help="Print JSON instead of a table.")]
 EncoderOption = Annotated[str | None, Option(help="Folder or hub name. Default: MiniLM.")]
 ParserOption = Annotated[str | None, Option(help="spaCy pipeline. Default: en_gapstack.")]
+LimitOption = Annotated[int | None, Option(min=1, help="Only the first rows, for a quick trial.")]
 OnErrorOption = Annotated[
     Literal["stop", "quarantine"], Option("--on-error", help="Stop at a bad row, or set bad rows aside.")
 ]
-WorkersOption = Annotated[int, Option(min=1, help="Folds fitted at once; they share the cores.")]
+WorkersOption = Annotated[int, Option(min=1, help="Tasks at once; on one machine they share its cores.")]
+ExecutorOption = Annotated[
+    Literal["loky", "ray", "dask"],
+    Option(help="Where several workers are: processes of this machine, or a Ray or Dask cluster."),
+]
 
 
 class _TerminalHandler(logging.Handler):
@@ -215,13 +246,25 @@ def input_file(name: str) -> Path:
     return path
 
 
+def input_place(name: str) -> Path:
+    """Path of an input file or folder, or a pattern of files; ``-`` for standard input."""
+    return Path(name) if set("*?[") & set(name) else input_file(name)
+
+
 def output_file(name: str) -> Path:
-    """Path of a file or folder to write, ``-`` for standard output; DataNotFoundError if its folder is missing."""
+    """Path of a file or folder to write, ``-`` for standard output; DataNotFoundError if its folder is missing.
+
+    BadParameter if that cannot be written, before anything is computed.
+    """
     if name == "-":
         return _folders[-1] / _OUTPUT
     if not Path(name).parent.is_dir():
         # not made silently, since it may be mistyped
         raise DataNotFoundError(f"no such folder: {Path(name).parent}; make it, or correct {name}")
+    try:
+        require_writable(Path(name) if Path(name).is_dir() else Path(name).parent)
+    except DataError as error:
+        raise BadParameter(str(error)) from None  # a parser's ValueError loses its message
     return Path(name)
 
 
@@ -302,31 +345,29 @@ def quarantine_for(on_error: str) -> Iterator[Quarantine | None]:
 
 def spare_imports(model: str | None, parser: str | None = None) -> None:
     """Skip heavy optional imports, unless a parser is configured; call it before anything heavy is imported."""
+    from gapstack.language import parses
     from gapstack.runs.folder import DEFAULT, find_run
-    from gapstack.text import parses
 
     if model is not None and model != DEFAULT:
         run = find_run(model)
         records = list((run[0].root if run else Path(model)).glob("*.json"))
-        if not records or any('"parser": "' in record.read_text(encoding="utf-8") for record in records):
+        if not records or any(b'"parser": "' in record.read_bytes() for record in records):
             return
     parses.spare_imports(parser)
 
 
 def refuse_unknown_run(name: str) -> None:
     """Raise an error, before heavy imports, unless a path, run, language model or repository has this name."""
+    if Path(name).exists():
+        return
     from gapstack.runs.folder import DEFAULT, find_run, language_model, on_hub, run_names
-    from gapstack.runs.recipe import require_run
 
-    if name != DEFAULT and not Path(name).exists() and language_model(name) is None and not on_hub(name):
-        if find_run(name) is None:
-            if Path(name).suffix:
-                raise no_such_file(Path(name))
-            raise unknown("run or folder", name, [DEFAULT, *run_names()])
-        require_run(name)
+    if name == DEFAULT or language_model(name) is not None or on_hub(name):
+        return
+    if find_run(name) is None:
+        if Path(name).suffix:
+            raise no_such_file(Path(name))
+        raise unknown("run or folder", name, [DEFAULT, *run_names()])
+    from gapstack.runs.recipe import require_run  # imports the classes of the run's members
 
-
-def refuse_same_file(inputs: Iterable[Path], output: Path) -> None:
-    """Raise DataError if the output is one of the inputs."""
-    if output.resolve() in {path.resolve() for path in inputs}:
-        raise DataError(f"{output} is both input and output", expected="another file for --output")
+    require_run(name)

@@ -32,6 +32,7 @@ def reproduce_command(
     encoder: common.EncoderOption = None,
     parser: common.ParserOption = None,
     workers: common.WorkersOption = 1,
+    executor: common.ExecutorOption = "loky",
     red: Path | None = common.input_option(
         "webster2018: annotated red.tsv of an earlier --output (table 12)."
     ),
@@ -45,7 +46,7 @@ def reproduce_command(
     """Print a paper's tables next to our figures.
 
     webster2019 (the shared task's overview) first runs or resumes the recipe `families`, with --ablations those of
-    single findings; dawkins2021 trains the members of the recipe `sowinobias` with each of three seeds.
+    single findings; dawkins2021 trains word vectors and, with each of three seeds, members over them.
     """
     from gapstack.data.sources import load_gap
     from gapstack.papers import ablations as findings
@@ -59,17 +60,17 @@ def reproduce_command(
         raise typer.BadParameter("only with webster2019", param_hint="--ablations")
     if ablations:
         plans = [load_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
-        finished = [execute(*corpora(plan), workers) for plan in plans]
+        finished = [execute(*corpora(plan), workers, executor) for plan in plans]
         report = findings.report(finished, encoder)
     elif paper == "webster2019":
         plan = load_recipe(webster2019.RECIPE, encoder, parser=parser)
-        report = webster2019.report(execute(*corpora(plan), workers))
+        report = webster2019.report(execute(*corpora(plan), workers, executor))
     elif paper == "rudinger2018":
         for name in runs or ():
             common.refuse_unknown_run(name)
         report = rudinger2018.reproduce(load_gap(), (DEFAULT, *(runs or ())), parser=parser)
     elif paper == "dawkins2021":
-        report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder)))
+        report = dawkins2021.reproduce(*corpora(load_recipe(str(dawkins2021.RECIPE), encoder)))
     else:
         report = webster2018.reproduce(load_gap(), encoder, parser, red=red)
     common.print_report(report, as_json, output)

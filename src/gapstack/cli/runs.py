@@ -20,7 +20,7 @@ from gapstack.errors import DataError, Place, counted
 if TYPE_CHECKING:
     from gapstack.data import Corpus
     from gapstack.runs.recipe import Part, Recipe
-    from gapstack.runs.results import Run
+    from gapstack.runs.stored_results import Run
 
 app = typer.Typer()
 
@@ -57,11 +57,15 @@ def run_command(
     test: list[Path] | None = common.input_option("Your own rows to hold out, labelled or not."),
     folds: int | None = Option(None, help="Number of folds instead of the recipe's."),
     seed: int | None = Option(None, help="Seed of the folds instead of the recipe's."),
+    limit: common.LimitOption = None,
     epochs: int | None = Option(None, min=1, help="Epochs of every training instead of the recipe's."),
     name: str | None = Option(None, help="Name of the run instead of the recipe's."),
-    dry_run: bool = Option(False, "--dry-run", help="Print members, cost and missing inputs; train nothing."),
+    dry_run: bool = Option(
+        False, "--dry-run", help="Print members, trainings and missing inputs; train nothing."
+    ),
     fresh: bool = Option(False, "--fresh", help="Discard an earlier run of this name."),
     workers: common.WorkersOption = 1,
+    executor: common.ExecutorOption = "loky",
     log: Literal["tensorboard", "mlflow", "wandb"] | None = Option(
         None, help="Log the run there; needs the extra."
     ),
@@ -74,6 +78,8 @@ def run_command(
     if members is not None:
         plan = plan.restricted(_listed(members))
     plan = plan.on_files(train or (), test or ())
+    if limit is not None and limit != plan.limit:  # a run's folder already has its limit
+        plan = plan.limited(limit)
     plan = plan.revised(labels=labels, folds=folds, seed=seed, name=name)
     if epochs is not None:
         plan = plan.with_epochs(epochs)
@@ -90,7 +96,7 @@ def run_command(
         plan, train_rows, test_rows = corpora(plan, quarantine)
     with tracking(log, plan) if log else nullcontext() as tracker:
         finished = execute(
-            *(plan, train_rows, test_rows, workers),
+            *(plan, train_rows, test_rows, workers, executor),
             fresh=fresh,
             stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
             on_fold=partial(log_fold, tracker) if tracker else None,
@@ -123,8 +129,10 @@ def predict_command(
     ),
     input: Path = common.input_option("GAP or Kaggle TSV of the rows (.gz, .xz too).", default=...),
     output: Path = common.output_option("Submission CSV to write.", default=...),
+    limit: common.LimitOption = None,
     on_error: common.OnErrorOption = "stop",
     workers: common.WorkersOption = 1,
+    executor: common.ExecutorOption = "loky",
     as_json: common.JsonOption = False,
 ) -> None:
     """Predict unlabelled rows, in the order of the input.
@@ -137,7 +145,9 @@ def predict_command(
     from gapstack.runs.predict import predict_file
 
     with common.quarantine_for(on_error) as quarantine:
-        count = predict_file(run, input, output, quarantine=quarantine, workers=workers)
+        count = predict_file(
+            *(run, input, output), quarantine=quarantine, workers=workers, executor=executor, limit=limit
+        )
     seconds = time.perf_counter() - started
     if common.is_stream(output):
         return
@@ -171,13 +181,13 @@ def show_command(
 
     folder, _ = require_run(run)
     if identity:
-        from gapstack.runs.results import identity_parts, run_identity
+        from gapstack.runs.stored_results import identity_parts, run_identity
 
         record = run_identity(folder)
         common.print_result(as_json, lambda: identity_parts(record), lambda: record)
         return
     from gapstack.comparison.results import run_table, score_run
-    from gapstack.runs.results import stored_run
+    from gapstack.runs.stored_results import stored_run
 
     found = stored_run(folder)
     common.print_table(run_table(found, score_run(found), parameters=as_json), as_json)
@@ -195,18 +205,18 @@ def _listed(names: str) -> list[str]:
 def _print_plan(recipe: Recipe, as_json: bool) -> None:
     """Print what a run would train, and what is missing for it."""
     from gapstack.progress import duration
-    from gapstack.runs.estimate import plan_run
+    from gapstack.runs.dry_run import plan_run
 
     plan = plan_run(recipe)
     if not plan.missing:
         recipe.refuse_contaminated()
-    table, total = plan.table(), plan.total
+    table = plan.table()
     if as_json:
-        expected = {"seconds": total.seconds, "memory": total.memory, "disk": total.disk}
+        expected = {"trainings": plan.trainings, "seconds": plan.seconds}
         common.print_json({**table.json(), **expected, "missing": list(plan.missing), "note": recipe.note})
         return
-    space = f"{total.memory / 1e9:.1f} GB of memory, {total.disk / 1e9:.1f} GB of disk space"
-    common.print_line(f"{recipe.name}: about {duration(total.seconds)}, {space}, by estimate")
+    before = "" if plan.seconds is None else f"; an earlier run took {duration(plan.seconds)}"
+    common.print_line(f"{recipe.name}: {len(plan.members)} members, {plan.trainings} trainings{before}")
     common.print_line("")
     table.print(common.stdout)
     common.print_line("")
@@ -221,7 +231,7 @@ def load_recipe(name: str, encoder: str | None = None, **settings: Any) -> Recip
 
     recipe = Recipe.load(name)
     if encoder is not None:
-        from gapstack.runs.encoders import on_encoder
+        from gapstack.runs.encoder_check import on_encoder
 
         recipe, lines = on_encoder(recipe, encoder)
         for line in lines:
@@ -233,7 +243,14 @@ def load_recipe(name: str, encoder: str | None = None, **settings: Any) -> Recip
 
 
 def execute(
-    recipe: Recipe, train: Corpus, test: Corpus, workers: int, *, stored: Path | None = None, **options: Any
+    recipe: Recipe,
+    train: Corpus,
+    test: Corpus,
+    workers: int,
+    executor: str,
+    *,
+    stored: Path | None = None,
+    **options: Any,
 ) -> Run:
     """Execute a recipe; ``stored`` is the folder of the run that it was read from, if any."""
     from gapstack.runs.runner import run
@@ -248,7 +265,7 @@ def execute(
                 expected="a folder models/NAME with the run's name, and the data it was run on",
                 remedy="Restore the folder's name, or give its data with --data",
             )
-    return run(recipe, train, test, root=root, workers=workers, **options)
+    return run(recipe, train, test, root=root, workers=workers, executor=executor, **options)
 
 
 @common.command(app, "gap tune quickstart surface_cues --trials 40")

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 GoldOption = Annotated[
-    Path | None, common.input_option("Labelled GAP TSV. Default: the split that the ids name.", default=...)
+    Path | None,
+    common.input_option(
+        "Labelled GAP TSV, or Kaggle's solution file with Usage. Default: the split that the ids name.",
+        default=...,
+    ),
 ]
 AgainstOption = Annotated[Path, common.input_option("The rows that it should predict.", default=...)]
 
@@ -29,7 +33,7 @@ def _rows(predictions: Path, gold: Path | None, labels: str | None) -> Corpus:
     """Labelled rows of a file, or of the split of GAP that the ids of the predictions name."""
     from gapstack.data.gap_files import read_gap
     from gapstack.data.sources import relabel, rows_of
-    from gapstack.evaluation.files import prediction_ids
+    from gapstack.evaluation.prediction_files import prediction_ids
 
     rows = read_gap(gold) if gold is not None else rows_of(prediction_ids(predictions))
     return relabel(rows, labels or "official")
@@ -44,18 +48,29 @@ def score_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Score a file as Kaggle and the official GAP scorer do, next to constant predictions."""
+    from gapstack.data.gap_files import is_solution
     from gapstack.display import gap_record, gap_report
     from gapstack.display.render import pipe_width
     from gapstack.evaluation import degenerate_scores, score_file
+    from gapstack.evaluation.prediction_files import score_solution
 
-    corpus = _rows(file, gold, labels)
-    scores, notes = score_file(file, corpus)
-    degenerate = degenerate_scores(corpus)
-    if as_json:
-        common.print_json(gap_record(file.name, scores, degenerate, notes))
+    parts: dict[str, tuple[Corpus, Scores, tuple[str, ...]]] = {}
+    if gold is not None and is_solution(gold):
+        for usage, (rows, scores) in score_solution(file, gold).items():
+            parts[usage] = rows, scores, ()
     else:
-        width = common.stdout.width if common.stdout.is_terminal else pipe_width()
-        print(gap_report(file.name, scores, degenerate, notes, width), end="")
+        corpus = _rows(file, gold, labels)
+        parts[""] = corpus, *score_file(file, corpus)
+    records = []
+    for usage, (rows, scores, notes) in parts.items():
+        name, degenerate = f"{file.name} {usage}".strip(), degenerate_scores(rows)
+        if as_json:
+            records.append(gap_record(name, scores, degenerate, notes))
+        else:
+            width = common.stdout.width if common.stdout.is_terminal else pipe_width()
+            print(gap_report(name, scores, degenerate, notes, width), end="")
+    if as_json:
+        common.print_json(records[0] if "" in parts else dict(zip(parts, records, strict=True)))
 
 
 @common.command(app, "gap submit-check answers.csv --against rows.tsv")
@@ -93,7 +108,7 @@ def submit_command(
     """Check a submission, and hand it to Kaggle through Kaggle's own command line (extra kaggle)."""
     from gapstack.data.gap_files import read_gap
     from gapstack.evaluation import submit_check
-    from gapstack.evaluation.files import submit
+    from gapstack.evaluation.prediction_files import submit
 
     problems = submit_check(file, read_gap(against))
     for problem in problems:
@@ -160,7 +175,7 @@ def compare_command(
     full: bool = Option(
         False,
         "--full",
-        help="All tables: label sets, pairs, similarity, contributions, slices, label errors.",
+        help="All tables: label sets, pairs, similarity, contributions, slices.",
     ),
     html: Path | None = common.output_option("Web page with plots and all examples."),
     csv: Path | None = common.output_option("Folder for CSV files.", metavar="FOLDER"),
@@ -171,6 +186,7 @@ def compare_command(
         common.refuse_unknown_run(source)
     from gapstack import comparison
     from gapstack.data.gap_files import read_gap
+    from gapstack.files import write_text
 
     rows, entries = comparison.read_entries(
         what,
@@ -185,7 +201,7 @@ def compare_command(
         as_json, lambda: comparison.report(found, full=full).parts, lambda: comparison.record(found)
     )
     if html:
-        found.write_page(html)
+        write_text(html, comparison.page(found))
         common.report_written(html)
     if csv:
         common.report_written(*comparison.write_csv(found, csv))
@@ -210,10 +226,10 @@ def clusters_to_gap_command(
 ) -> None:
     """Convert a resolver's clusters to rows for the official scorer."""
     from gapstack.comparison.results import score_clusters
+    from gapstack.data.clusters import write_clusters
     from gapstack.data.gap_files import read_gap, write_scorer_tsv
+    from gapstack.language.parses import heads_of
     from gapstack.resolvers.align import read_resolver
-    from gapstack.resolvers.clusters import write_clusters
-    from gapstack.text.parses import heads_of
 
     rows = read_gap(gold)
     found = read_resolver(file, rows, format=format, resolver=resolver, version=version)
@@ -254,6 +270,10 @@ def resolve_command(
     from gapstack.resolvers.live import ADAPTERS, resolve
 
     adapter = ADAPTERS[name]
+    if name == "gapstack" and model and not (model / adapter.file).is_file():
+        from gapstack.runs.text_resolvers import PAIRS
+
+        adapter = PAIRS
     rows = read_gap(input_path) if input_path else gap_split(split)
     found = resolve(adapter, model, rows, output, pages=pages)
     common.report_written(output)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gapstack.comparison.results import PartScores
     from gapstack.runs.folder import RunFolder
     from gapstack.runs.recipe import Recipe
-    from gapstack.runs.results import Run
+    from gapstack.runs.stored_results import Run
 
 app = typer.Typer()
 
@@ -46,7 +46,7 @@ def push_command(
 
     Needs a token: hf auth login, or HF_TOKEN.
     """
-    from gapstack.members.store import is_saved, saved_record
+    from gapstack.members.saved import is_saved, saved_record
     from gapstack.runs.folder import is_repository, push
     from gapstack.runs.recipe import require_run
 
@@ -58,7 +58,7 @@ def push_command(
     else:
         from gapstack.comparison.results import score_run
         from gapstack.runs.predictors import FittedRun
-        from gapstack.runs.results import stored_run
+        from gapstack.runs.stored_results import stored_run
 
         folder, member = require_run(what)
         if member:
@@ -74,7 +74,7 @@ def _member_card(repository: str, record: Mapping[str, Any]) -> str:
     facts = {
         "Settings": [f"`{json.dumps(record['parameters'], sort_keys=True)}`"],
         "Reads": list(record["reads"].values()),
-        "Never to be scored on": record["not_for"],
+        "Never to be scored on": record["contaminated_by"],
     }
     return _card(repository, f"A fitted member of gapstack, `{record['name']}`.", facts)
 
@@ -167,7 +167,7 @@ def log_fold(tracker: Any, folder: RunFolder, label: str, fold: int) -> None:
 def log_results(tracker: Any, run: Run, parts: Sequence[PartScores]) -> None:
     """Send the scores of a finished run, and the identity of each of its results."""
     from gapstack.evaluation import METRICS
-    from gapstack.runs.results import run_identity
+    from gapstack.runs.stored_results import run_identity
 
     identity = run_identity(run.folder)
     results = {one["label"]: {**one["identity"], "versions": one["versions"]} for one in identity["results"]}

@@ -4,8 +4,9 @@
 """
 
 from gapstack.comparison.analysis import Comparison, compare, measure
+from gapstack.comparison.comparison_page import page
 from gapstack.comparison.entries import ComparedEntry, label_sets, read_entries
-from gapstack.comparison.records import record, write_csv
+from gapstack.comparison.exports import record, write_csv
 from gapstack.comparison.tables import report, tables
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "compare",
     "label_sets",
     "measure",
+    "page",
     "read_entries",
     "record",
     "report",

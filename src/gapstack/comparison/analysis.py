@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,21 +39,15 @@ from gapstack.evaluation.diagnostics import (
     disagreement,
     double_fault,
     label_quality,
-    likely_errors,
 )
 from gapstack.evaluation.resampling import REPLICATES, PairwiseTests, mean_intervals
 from gapstack.evaluation.scores import Slice, score_predictions, slice_scores
-from gapstack.files import write_text
-from gapstack.types import Bools, Floats, Labels, Rows, Strings
+from gapstack.types import Bools, Floats, Labels, Strings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gapstack.display.report import Report
-
 _log = logging.getLogger(__name__)
-
-RANKED = 100  # number of likely label errors whose precision is measured
 
 _MOST = (15, 6)  # names, and rank of the right one; larger values are joined
 _FOLDS = 5
@@ -67,27 +60,8 @@ class BlendContribution:
 
     members: tuple[str, ...]
     left_out: Floats
-    shapley: Floats
-    error: float
-    draws: int
     prior: float
     full: float
-
-
-@dataclass(frozen=True, eq=False)
-class LabelErrors:
-    """Likely label errors, as confident learning flags them."""
-
-    quality: Floats  # (n,) of each label
-    rows: Rows  # worst first
-    corrected: Bools | None = None  # (n,) True where another label set differs
-    precision: float | None = None  # share of these among the RANKED labels of lowest quality
-    p: float | None = None  # hypergeometric, of the precision
-
-    def ranked(self, count: int = RANKED) -> list[int]:
-        """The rows of lowest quality."""
-        ranked: list[int] = np.argsort(self.quality, kind="stable")[:count].tolist()
-        return ranked
 
 
 class Verdict(NamedTuple):
@@ -106,7 +80,8 @@ class Comparison:
     are made by ``dimensions``, (n,) each; the first is all rows. ``balanced`` are scores of rows reweighted by
     ``weights`` (n,), so that the genders are equally difficult: in number of names and rank of the right one.
     ``similarity`` holds (m, m) arrays: ``correlation`` of losses, NaN for decisions, ``disagreement`` and
-    ``double_fault``. ``right`` is (m, n). What was not measured is None, with the reason in ``notes``.
+    ``double_fault``. ``right`` is (m, n); ``quality`` (n,) the mean probability of each label. What was not measured is
+    None, with the reason in ``notes``.
     """
 
     rows: Corpus
@@ -121,7 +96,7 @@ class Comparison:
     similarity: dict[str, Floats]
     right: Bools
     contribution: BlendContribution | None
-    label_errors: LabelErrors | None
+    quality: Floats | None
     flips: Flips | None
     notes: tuple[str, ...]
     replicates: int
@@ -152,15 +127,6 @@ class Comparison:
             outcome = {1: "better", -1: "worse", 0: "not significant"}[int(pairs.wins()[place, 0])]
             verdicts.append(Verdict(metric, pairs.compared(place, 0), outcome))
         return verdicts
-
-    def report(self, *, full: bool = True) -> Report:
-        """Return all tables and the verdict, or the scores and the verdict unless ``full``."""
-        made: Report = resolve_name("gapstack.comparison.tables:report")(self, full=full)
-        return made
-
-    def write_page(self, path: str | Path) -> None:
-        """Write a self-contained web page with plots and all examples."""
-        write_text(Path(path), resolve_name("gapstack.comparison.page:page")(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each system: metrics and 95% intervals (``logloss``, ``logloss_low``)."""
@@ -321,7 +287,7 @@ def measure(
         },
         right=right,
         contribution=shares,
-        label_errors=_label_errors(corpora, soft),
+        quality=label_quality(rows.labels, np.mean(list(soft.values()), axis=0)) if soft else None,
         flips=changed,
         notes=tuple(notes),
         replicates=replicates,
@@ -338,27 +304,6 @@ def _rank(rows: Corpus, entry: ComparedEntry) -> tuple[float, float]:
 
 def _contribution(rows: Corpus, soft: Mapping[str, Floats], replicates: int, seed: int) -> BlendContribution:
     folds = make_folds(rows, _FOLDS, seed=seed).assignment
-    found = contribution(blend_game(np.stack(list(soft.values())), rows.labels, folds), len(soft), seed=seed)
-    left_out, shapley = (
-        mean_intervals(rows.groups, each.T, replicates=replicates, seed=seed)
-        for each in (found.left_out, found.shapley)
-    )
-    losses = float(found.prior.mean()), float(found.full.mean())
-    return BlendContribution(tuple(soft), left_out, shapley, found.error, found.draws, *losses)
-
-
-def _label_errors(corpora: Sequence[Corpus], soft: Mapping[str, Floats]) -> LabelErrors | None:
-    """From the mean of all members' probabilities, in which the chance hits of one weigh less."""
-    rows, *others = corpora
-    if not soft or len(np.unique(rows.labels)) < len(Label):
-        return None
-    mean = np.mean(list(soft.values()), axis=0)
-    found = LabelErrors(label_quality(rows.labels, mean), likely_errors(rows.labels, mean))
-    if rows.label_set != "official" or not others:
-        return found
-    from scipy.stats import hypergeom  # slow to import
-
-    corrected = np.any([other.labels != rows.labels for other in others], axis=0)
-    hits, drawn = int(corrected[found.ranked()].sum()), min(RANKED, len(rows))
-    p = float(hypergeom.sf(hits - 1, len(rows), corrected.sum(), drawn))
-    return LabelErrors(found.quality, found.rows, corrected, hits / drawn, p)
+    found = contribution(blend_game(np.stack(list(soft.values())), rows.labels, folds), len(soft))
+    left_out = mean_intervals(rows.groups, found.left_out.T, replicates=replicates, seed=seed)
+    return BlendContribution(tuple(soft), left_out, float(found.prior.mean()), float(found.full.mean()))

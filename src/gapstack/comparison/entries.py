@@ -18,7 +18,7 @@ from gapstack.data.labels import LABEL_SETS
 from gapstack.data.sources import relabel, rows_of
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError, counted
 from gapstack.evaluation import Predictions, read_predictions
-from gapstack.evaluation.files import prediction_ids
+from gapstack.evaluation.prediction_files import prediction_ids
 from gapstack.types import Floats
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def read_entries(
             )
         gold = rows_of(prediction_ids(files[0]))
     elif gold is None:
-        from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_corpora
+        from gapstack.runs.stored_results import HELD_OUT, OUT_OF_FOLD, run_corpora
 
         gold = run_corpora(next(iter(folders.values())))[OUT_OF_FOLD if out_of_fold else HELD_OUT]
     leaked = [leak for other in trained_on for leak in leaks(gold, other)]
@@ -123,7 +123,7 @@ def _source(text: str, folders: dict[Path, RunFolder]) -> tuple[Path | RunFolder
 
 
 def _saved_entry(folder: Path, gold: Corpus) -> ComparedEntry:
-    from gapstack.members.store import load
+    from gapstack.members.saved import load
 
     predictor = load(folder)
     known = known_test_sets(gold.ids)
@@ -138,7 +138,7 @@ def _saved_entry(folder: Path, gold: Corpus) -> ComparedEntry:
 
 def _training_leaks(folder: RunFolder, gold: Corpus) -> list[str]:
     """Rows that a run's training data share with ``gold``, in words."""
-    from gapstack.runs.results import OUT_OF_FOLD, run_corpora
+    from gapstack.runs.stored_results import OUT_OF_FOLD, run_corpora
 
     try:
         train = run_corpora(folder)[OUT_OF_FOLD]
@@ -150,7 +150,7 @@ def _training_leaks(folder: RunFolder, gold: Corpus) -> list[str]:
 def _run_entries(folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[str]) -> list[ComparedEntry]:
     from gapstack.runs.predictors import FittedRun
     from gapstack.runs.recipe import Recipe
-    from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers
+    from gapstack.runs.stored_results import HELD_OUT, OUT_OF_FOLD, run_answers
 
     part, members = run_answers(folder, gold, member)
     contaminated_by = Recipe.of_run(folder).contaminated_by()

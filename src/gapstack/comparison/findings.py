@@ -1,12 +1,12 @@
-"""What a comparison shows, in sentences: the verdict, the genders, contributions and labels."""
+"""What a comparison shows, in sentences: the verdict, the genders and contributions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from gapstack.comparison.analysis import RANKED, BlendContribution, Comparison, LabelErrors
-from gapstack.display.render import Column, metric_column, p_value
+from gapstack.comparison.analysis import BlendContribution, Comparison
+from gapstack.display.render import Column, metric_column
 from gapstack.evaluation import METRICS, Interval
 
 _NAMED = 3  # members named in a sentence; of more their number is given
@@ -20,21 +20,19 @@ class ComparisonFinding(NamedTuple):
 
 
 def findings(comparison: Comparison) -> list[ComparisonFinding]:
-    """Who is best, the genders, what is worth keeping, the labels."""
+    """Who is best, the genders, and what is worth keeping."""
     result = [one for one in (_best(comparison), _best_f1(comparison)) if one]
     if not np.isnan(comparison.main.interval(comparison.names[0], "bias")).any():
         result.append(_genders(comparison))
     if comparison.contribution:
         result.append(_worth(comparison.contribution))
-    if comparison.label_errors and comparison.label_errors.corrected is not None:
-        result.append(_labels(comparison.label_errors))
     return result
 
 
 def _best(comparison: Comparison) -> ComparisonFinding:
     """Who wins by logloss, whom it beats by how much, and from whom it does not differ significantly."""
     best, metric = comparison.names[0], comparison.ranking
-    text = f"Best by {METRICS[metric].title}: {best}, {_score(comparison, best, metric)}."
+    text = f"Best by {METRICS[metric].title}: {_quoted(best)}, {_score(comparison, best, metric)}."
     verdicts = dict(zip(comparison.names[1:], comparison.against_best(), strict=True))
     beaten = [name for name, verdict in verdicts.items() if verdict.outcome == "worse"]
     rest = [name for name in verdicts if name not in beaten]
@@ -43,7 +41,7 @@ def _best(comparison: Comparison) -> ComparisonFinding:
         name = min(names, key=lambda name: abs(verdicts[name].difference.value))
         found = verdicts[name]
         by = f" {METRICS[found.metric].title}" if found.metric != metric else ""
-        closest = "" if len(names) == 1 else f"the closest is {name}, "
+        closest = "" if len(names) == 1 else f"the closest is {_quoted(name)}, "
         return f"{closest}difference{by} {metric_column(found.metric).show(found.difference)}"
 
     if beaten:
@@ -62,8 +60,8 @@ def _best_f1(comparison: Comparison) -> ComparisonFinding | None:
     lead = comparison.pairs["f1_overall"].compared(place, 0)
     shown = metric_column("f1_overall").show(lead)
     text = (
-        f"Best by F1: {name}, {_score(comparison, name, 'f1_overall')}, which is number {place + 1} of "
-        f"{len(comparison.names)} by logloss. Its F1 minus that of {comparison.names[0]} is {shown} "
+        f"Best by F1: {_quoted(name)}, {_score(comparison, name, 'f1_overall')}, which is number {place + 1} of "
+        f"{len(comparison.names)} by logloss. Its F1 minus that of {_quoted(comparison.names[0])} is {shown} "
         f"after Holm's correction: {'a' if lead.p <= 0.05 else 'no'} significant difference."
     )
     return ComparisonFinding(text, "plot-scores")
@@ -82,8 +80,8 @@ def _genders(comparison: Comparison) -> ComparisonFinding:
     verdict = "excludes 1: a significant difference" if clear else "includes 1: no significant difference"
     f1 = [f"{comparison.main.points(metric)[0]:.1f}" for metric in ("f1_masculine", "f1_feminine")]
     text = (
-        f"Genders: {best} has F1 {f1[0]} on masculine and {f1[1]} on feminine pronouns. The second divided by the "
-        f"first is {metric_column('bias').show(intervals[best])}, whose interval {verdict}."
+        f"Genders: {_quoted(best)} has F1 {f1[0]} on masculine and {f1[1]} on feminine pronouns. The second divided by "
+        f"the first is {metric_column('bias').show(intervals[best])}, whose interval {verdict}."
     )
     if len(names) > 1:
         text += f" Significantly worse on feminine pronouns: {_count(low, len(names))}; on masculine ones: "
@@ -92,28 +90,24 @@ def _genders(comparison: Comparison) -> ComparisonFinding:
 
 
 def _worth(found: BlendContribution) -> ComparisonFinding:
-    most = int(np.argmax(found.shapley[:, 0]))
+    most = int(np.argmax(found.left_out[:, 0]))
     needed = [name for name, (_, low, _) in zip(found.members, found.left_out, strict=True) if low > 0]
-    shapley = Column("", "", 4).show(Interval(*found.shapley[most]))
+    rise = Column("", "", 4).show(Interval(*found.left_out[most]))
     text = (
-        f"Together: a weighted average of all has logloss {found.full:.4f}. {found.members[most]} contributes most to "
-        f"it (Shapley value {shapley}). Leaving one out makes it significantly worse for "
+        f"Together: a weighted average of all has logloss {found.full:.4f}. It loses most without "
+        f"{_quoted(found.members[most])}: {rise}. Leaving one out makes it significantly worse for "
         f"{_count(needed, len(found.members))}."
     )
     return ComparisonFinding(text, "plot-added")
 
 
-def _labels(found: LabelErrors) -> ComparisonFinding:
-    assert found.corrected is not None
-    assert found.p is not None
-    text = (
-        f"Labels: {len(found.rows):,} are probably wrong (confident learning). Published corrections change "
-        f"{found.precision:.0%} of the {RANKED} labels that the systems doubt most, and {found.corrected.mean():.1%} "
-        f"of all ({p_value(found.p)})."
-    )
-    return ComparisonFinding(text, "label-errors")
+def _quoted(name: str) -> str:
+    """A system's name, set off from the sentence."""
+    return f"\u201c{name}\u201d"
 
 
 def _count(names: Sequence[str], total: int) -> str:
     """Few members by name, more by number."""
-    return ", ".join(names) if 0 < len(names) <= _NAMED else f"{len(names) or 'none'} of {total}"
+    return (
+        ", ".join(map(_quoted, names)) if 0 < len(names) <= _NAMED else f"{len(names) or 'none'} of {total}"
+    )

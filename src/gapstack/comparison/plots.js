@@ -109,7 +109,7 @@ function matrix(plot, view, chosen, width) {
       const value = view.values[i][j];
       if (i === j || value === null) return;
       const {tests} = view;
-      const shown = tests ? `${short(tests.better * value)} (${short(tests.low[i][j])} to ${short(tests.high[i][j])}), p=${short(tests.p[i][j])} (Holm)` : short(value);
+      const shown = tests ? `${short(tests.better * value)} (${short(tests.low[i][j])} to ${short(tests.high[i][j])}), ${tests.p[i][j] < 0.001 ? "p<0.001" : `p=${tests.p[i][j].toFixed(3)}`} (Holm)` : short(value);
       const tip = `${name} against ${other}: ${shown}`;
       root.append(square(value, {x: left + size * column, y: top + size * row, width: size - 1, height: size - 1, rx: 3, "data-tip": tip, tabindex: -1}));
       if (view.signs) {
@@ -119,8 +119,9 @@ function matrix(plot, view, chosen, width) {
   });
   return root;
 
-  /* The colours from the lowest to the highest value. */
+  /* The colours from the lowest to the highest value; a single value has no scale. */
   function legend() {
+    if (!plot.diverging && most === least) return;
     const lowest = plot.diverging ? -most : least, steps = 9, wide = 14, middle = bottom + 12;
     const [first, last] = plot.diverging ? ["worse", "better"] : [short(lowest), short(most)];
     const start = left + extent(first) + 6;

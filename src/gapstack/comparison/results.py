@@ -25,9 +25,9 @@ from gapstack.evaluation import (
 )
 
 if TYPE_CHECKING:
+    from gapstack.data.clusters import Clusters, Heads
     from gapstack.ensemble.nested import NestedStack
-    from gapstack.resolvers.clusters import Clusters, Heads
-    from gapstack.runs.results import Run
+    from gapstack.runs.stored_results import Run
     from gapstack.types import Probabilities
 
 
@@ -58,9 +58,12 @@ class PartScores:
 
 def score_run(run: Run) -> tuple[PartScores, ...]:
     """Score the members and the stack of a run, out of fold and, if those rows have labels, held out."""
-    from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD  # here, since clusters are scored without torch
+    from gapstack.runs.stored_results import (  # here, since clusters are scored without torch
+        HELD_OUT,
+        OUT_OF_FOLD,
+    )
 
-    results = [*([run.stack] if run.stack else []), *run.members]
+    results = [*([run.stack] if run.stack else []), *run.stackers, *run.members]
     parts = [(OUT_OF_FOLD, run.train, {result.label: result.out_of_fold for result in results})]
     if run.test.is_labelled:
         parts.append((HELD_OUT, run.test, {result.label: result.test for result in results}))
@@ -81,7 +84,7 @@ def score_run(run: Run) -> tuple[PartScores, ...]:
 
 
 def run_table(run: Run, parts: Sequence[PartScores], *, parameters: bool = False) -> Table:
-    """The table that ends a run: members, stack and constant baselines, out of fold and held out."""
+    """The table that ends a run: stack, members, stackers and constant baselines, out of fold and held out."""
     extra: dict[str, dict[str, Cell]] = {}
     for result in [*run.members, *([run.stack] if run.stack else [])]:
         cells: dict[str, Cell] = {"seconds": result.seconds}
@@ -122,7 +125,7 @@ def standings() -> list[Standing]:
     """Score the predictor of every stored run; the best out of fold first."""
     from gapstack.runs.folder import RunFolder, home, run_names
     from gapstack.runs.recipe import Recipe
-    from gapstack.runs.results import finished, stored_run
+    from gapstack.runs.stored_results import finished_jobs, stored_run
 
     found = []
     for name in run_names():
@@ -130,7 +133,7 @@ def standings() -> list[Standing]:
         standing = Standing(name)
         try:
             recipe = Recipe.of_run(folder)
-            jobs = finished(folder, recipe)
+            jobs = finished_jobs(folder, recipe)
             done = [job["seconds"] for member in jobs.values() for job in member]
             standing = Standing(
                 name, recipe.best, folds=(len(done), recipe.folds * len(jobs)), seconds=sum(done)

@@ -9,7 +9,7 @@ import numpy as np
 from gapstack.data import Corpus, Example, Gender, Label, Span
 from gapstack.errors import DataError
 from gapstack.features.candidate import SurfaceRow
-from gapstack.text.words import Words, distinctive_tokens, shared_tokens
+from gapstack.language.words import Words, distinctive_tokens, shared_tokens
 from gapstack.types import Bools, Floats, Ints, Strings
 
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gapstack.comparison.analysis import RANKED, BlendContribution, Comparison, LabelErrors
+from gapstack.comparison.analysis import BlendContribution, Comparison
 from gapstack.comparison.findings import findings
 from gapstack.comparison.flips import Flips
-from gapstack.data import Label
 from gapstack.display.render import Cell, Column, Section, Table, metric_column, point
 from gapstack.display.report import Report
 from gapstack.errors import counted
@@ -32,12 +31,10 @@ def tables(comparison: Comparison, listed: int | None = None) -> list[Table]:
         found.append(_shortened(_wins(comparison), listed))
         found.append(_shortened(_similarity(comparison), listed, "agreement"))
     if comparison.contribution:
-        found.append(_shortened(_contribution(comparison, comparison.contribution), listed, "shapley"))
+        found.append(_shortened(_contribution(comparison, comparison.contribution), listed, "left out"))
     found += [_slices(comparison), _shortened(_balance(comparison), listed)]
     if comparison.flips:
         found.append(_flips(comparison, comparison.flips))
-    if comparison.label_errors:
-        found.append(_label_errors(comparison, comparison.label_errors))
     return found
 
 
@@ -145,44 +142,44 @@ def _similarity(comparison: Comparison) -> Table:
 
 
 def _contribution(comparison: Comparison, found: BlendContribution) -> Table:
-    columns: dict[Column, Values] = {
-        Column("left out", "leave-one-out", 4, "high"): found.left_out,
-        Column("shapley", "Shapley value", 4, "high"): found.shapley,
-    }
-    how = "all coalitions"
-    if found.draws:
-        how = f"estimated by {found.draws} stratified draws, Monte-Carlo standard error {found.error:.5f}"
+    columns: dict[Column, Values] = {Column("left out", "leave-one-out", 4, "high"): found.left_out}
     caption = (
-        f"In nats of logloss of the cross-fitted simplex blend, whose logloss is {found.full:.4f} with all members "
-        f"and {found.prior:.4f} with none (the class prior); Shapley values ({how}) add up to the difference. Both "
-        "depend on the other systems."
+        f"Rise of the logloss of the cross-fitted simplex blend without the system; the blend has {found.full:.4f} "
+        f"with all systems and {found.prior:.4f} with none (the class prior). It depends on the other systems."
     )
     return _by_member(comparison, "Contribution of each system", columns, found.members, caption)
 
 
 def _slices(comparison: Comparison) -> Table:
     """Slices of the best member; every member's are in JSON, CSV and the page."""
-    columns = [
-        *(Column("rows", "rows"), Column("logloss", "logloss", 3), Column("accuracy", "acc", 3)),
-        *(Column("f1_overall", "F1 O", 1), Column("f1_gap", "F1 F-M", 1), Column("clear", "clear")),
-    ]
+    columns = [Column("rows", "rows"), *slice_columns()]
     sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
     for part in comparison.slices:
-        gap = Interval(*part.scores["f1_gap"][0])
-        scores = {key: float(part.scores[key][0, 0]) for key in ("logloss", "accuracy", "f1_overall")}
-        clear = "*" if gap.low > 0 or gap.high < 0 else None
-        cells: dict[str, Cell] = {"rows": part.rows, **scores, "f1_gap": gap, "clear": clear}
+        cells: dict[str, Cell] = {"rows": part.rows}
+        for key, values in part.scores.items():
+            cells[key] = Interval(*values[0]) if key.endswith("_gap") else float(values[0, 0])
         sections.setdefault(part.dimension, []).append((f"  {part.value}", cells))
-    caption = (
-        "F1 F-M is the F1 of feminine less that of masculine rows; * marks intervals without 0, of which one in "
-        "twenty is expected where nothing differs."
-    )
+    caption = "F-M: feminine minus masculine rows. Where nothing differs, one interval in twenty excludes 0."
     return Table(
         columns,
         [Section(dimension, rows) for dimension, rows in sections.items()],
         title=f"Slices: {comparison.names[0]}",
         caption=caption,
     )
+
+
+def slice_columns() -> list[Column]:
+    """The columns of :data:`~gapstack.evaluation.scores.SLICE_SCORES`."""
+    gaps = [
+        Column(
+            f"{name}_gap",
+            f"{METRICS[name].title.removesuffix(' O')} F-M",
+            METRICS[name].decimals,
+            help=f"{METRICS[name].title} on feminine minus that on masculine pronouns; 0 is even",
+        )
+        for name in metrics_in("gaps")
+    ]
+    return [*(metric_column(name) for name in metrics_in("slices")), *gaps]
 
 
 def _balance(comparison: Comparison) -> Table:
@@ -214,26 +211,6 @@ def _flips(comparison: Comparison, flips: Flips) -> Table:
         "unchanged."
     )
     return _by_member(comparison, "Counterfactual flips", columns, flips.members, caption)
-
-
-def _label_errors(comparison: Comparison, found: LabelErrors) -> Table:
-    """The ten rows with the lowest label quality."""
-    columns = [Column("label", "label"), Column("quality", "quality", 4), Column("corrected", "corrected")]
-    rows: list[tuple[str, dict[str, Cell]]] = []
-    for row in found.ranked(10):
-        cells: dict[str, Cell] = {
-            "label": Label(comparison.rows.labels[row]).name,
-            "quality": float(found.quality[row]),
-            "corrected": None if found.corrected is None else "yes" if found.corrected[row] else "no",
-        }
-        rows.append((comparison.rows[row].id, cells))
-    caption = f"By the mean of all systems' probabilities; confident learning flags {len(found.rows)} labels."
-    if found.corrected is not None:
-        caption += (
-            f" Of the {RANKED} of lowest quality, published corrections change {found.precision:.0%}; of all "
-            f"rows {found.corrected.mean():.1%}."
-        )
-    return Table(columns, [Section("", rows)], "Likely label errors", caption, "row")
 
 
 def _by_member(

@@ -1,7 +1,9 @@
 """Strict reading of text files: tables as rows of cells with their places, lines, whole texts, and JSON.
 
-An error in the file as a whole always stops the reading. An error in one line (invalid UTF-8, NUL, a carriage return, a
-wrong number of cells, the reader's own checks) stops it too, unless a :class:`Quarantine` takes such lines.
+Lines may end in CRLF, and a file may begin with UTF-8's byte-order mark, as Excel and Python's csv module write them.
+An error in the file as a whole always stops the reading. An error in one line (invalid UTF-8, NUL, a carriage return
+within it, a wrong number of cells, the reader's own checks) stops it too, unless a :class:`Quarantine` takes such
+lines.
 """
 
 import csv
@@ -18,7 +20,8 @@ from gapstack.files import atomic_path, open_bytes, read_bytes
 T = TypeVar("T")
 Columns = tuple[str, ...]
 
-_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_UTF_8_MARK = b"\xef\xbb\xbf"
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,18 +138,19 @@ def stream_table(
 
 
 def iter_lines(path: Path) -> Iterator[bytes]:
-    """Split a file at line feeds alone; DataError if it is empty, damaged or begins with a byte-order mark."""
+    """Split a file at line feeds or CRLF, without a byte-order mark; DataError if it is empty, damaged or UTF-16."""
     with open_bytes(path) as stream:
         number = 0
         for number, line in enumerate(stream, start=1):
-            if number == 1 and line.startswith(_BYTE_ORDER_MARKS):
+            if number == 1 and line.startswith(_UTF_16_MARKS):
                 raise DataError(
-                    f"begins with a byte-order mark ({line[:3].hex(' ').upper()})",
+                    f"looks like UTF-16 (begins with {line[:2].hex(' ').upper()})",
                     place=Place(path, 1, 1),
-                    expected="UTF-8 without a mark",
-                    remedy="Save it as plain UTF-8 (not 'UTF-8 with BOM' or UTF-16)",
+                    expected="UTF-8",
+                    remedy="Save it as UTF-8",
                 )
-            yield line.removesuffix(b"\n")
+            text = line.removeprefix(_UTF_8_MARK) if number == 1 else line
+            yield text.removesuffix(b"\n").removesuffix(b"\r")
         if not number:
             raise DataError("is empty", place=Place(path), expected="rows")
 
@@ -164,8 +168,9 @@ def decode(blob: bytes, name: Path | str) -> str:
     try:
         return blob.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
+        looks = ": it looks like UTF-16" if blob.startswith(_UTF_16_MARKS) else ""
         raise DataError(
-            f"byte 0x{blob[problem.start]:02X} is not UTF-8",
+            f"byte 0x{blob[problem.start]:02X} is not UTF-8{looks}",
             place=Place(name, blob[: problem.start].count(b"\n") + 1),
             expected="text in UTF-8",
         ) from None
@@ -210,13 +215,10 @@ def _match_header(row: Row, layouts: Sequence[Columns], separator: str) -> Colum
 
 def _split(raw: bytes, separator: str) -> Sequence[str]:
     """Cells of one line; DataError without a place for characters that no cell may have."""
-    expected, remedy = (
-        "text in UTF-8, each line ended by a line feed alone",
-        r"Convert it: sed -i 's/\r$//' FILE",
-    )
+    expected = "text in UTF-8, one row a line"
     if bad := re.search(rb"[\r\0]", raw):
-        name = "NUL" if bad[0] == b"\0" else "carriage return, as in the CRLF of Windows"
-        raise DataError(f"has a {name}", expected=expected, remedy=remedy)
+        name = "NUL" if bad[0] == b"\0" else "carriage return within the line"
+        raise DataError(f"has a {name}", expected=expected)
     try:
         text = raw.decode("utf-8")
         return next(csv.reader([text], strict=True)) if separator == "," else text.split(separator)

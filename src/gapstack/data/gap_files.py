@@ -19,7 +19,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapstack.data.cells import Columns, Quarantine, Row, plain_stem, plain_suffix, read_table, stream_table
+from gapstack.data.cells import (
+    Columns,
+    Quarantine,
+    Row,
+    iter_lines,
+    plain_stem,
+    plain_suffix,
+    read_table,
+    stream_table,
+)
 from gapstack.data.corpus import GAP_COLUMNS, Corpus, example_of
 from gapstack.data.example import Example, Label
 from gapstack.errors import DataError, Place, located, shown
@@ -28,6 +37,8 @@ from gapstack.files import read_bytes, write_text
 UNLABELLED_COLUMNS: Columns = tuple(name for name in GAP_COLUMNS if not name.endswith("-coref"))
 SCORER_COLUMNS: Columns = ("ID", "A-coref", "B-coref")
 SUBMISSION_COLUMNS: Columns = ("ID", "A", "B", "NEITHER")
+SOLUTION_COLUMNS: Columns = (*SUBMISSION_COLUMNS, "Usage")
+_NEITHER_COLUMNS: Columns = (*SCORER_COLUMNS, "NEITHER")
 
 MISSING = -1  # a decision that was not given: an empty cell of a scorer TSV
 _DECISIONS = {"true": 1, "false": 0, "": MISSING}
@@ -108,23 +119,55 @@ def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
     return stream_table(path, (GAP_COLUMNS, UNLABELLED_COLUMNS), parse, quarantine=quarantine)
 
 
+class Solution(NamedTuple):
+    """Rows of Kaggle's solution file: ids, right answers, and the part of the leaderboard that each belongs to."""
+
+    ids: list[str]
+    labels: list[Label]
+    usages: list[str]
+
+
+def is_scorer_tsv(path: Path) -> bool:
+    """True for decisions with tabs, False for probabilities with commas or tabs."""
+    first = _first_line(path)
+    return "\t" in first and not _is_header(first, SUBMISSION_COLUMNS)
+
+
+def is_solution(path: Path) -> bool:
+    """True for Kaggle's solution file, by its header."""
+    return plain_suffix(path) == ".csv" and _first_line(path).replace('"', "").lower().endswith(",usage")
+
+
+def _first_line(path: Path) -> str:
+    return next(iter_lines(Path(path))).decode("utf-8", "replace")
+
+
+def _is_header(line: str, columns: Columns) -> bool:
+    cells = [cell.strip().lower().replace("_", "-") for cell in line.split("\t")]
+    return cells == [name.lower() for name in columns]
+
+
 def read_scorer_tsv(path: Path) -> ScorerRows:
     """Read decisions for the official scorer; repeated ids stay, since it counts the first."""
+    first = _first_line(path)
+    header = any(_is_header(first, columns) for columns in (SCORER_COLUMNS, _NEITHER_COLUMNS))
+    columns = _NEITHER_COLUMNS if first.count("\t") == len(SCORER_COLUMNS) else SCORER_COLUMNS
 
     def parse(row: Row) -> tuple[str, list[int]]:
-        for column in SCORER_COLUMNS[1:]:
+        for column in columns[1:]:
             if row[column].lower() not in _DECISIONS:
-                raise row.error(
-                    column, f"found {row[column]!r}", expected="TRUE, FALSE or nothing; no header"
-                )
-        return _id(row), [_DECISIONS[row[column].lower()] for column in SCORER_COLUMNS[1:]]
+                raise row.error(column, f"found {row[column]!r}", expected="TRUE, FALSE or nothing")
+        decisions = [_DECISIONS[row[column].lower()] for column in SCORER_COLUMNS[1:]]
+        if columns is _NEITHER_COLUMNS and row["NEITHER"].lower() == "true" and 1 in decisions:
+            raise row.error("NEITHER", "is TRUE, as a name is", expected="FALSE, or FALSE for A and B")
+        return _id(row), decisions
 
-    rows = read_table(path, (SCORER_COLUMNS,), parse, header=False)
+    rows = read_table(path, (columns,), parse, header=header)
     return ScorerRows([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int8))
 
 
 def read_submission(path: Path) -> Submission:
-    """Read a submission CSV; DataError for an empty or repeated id, and a row that is not of probabilities."""
+    """Read a submission; DataError for an empty or repeated id, and a row that is not of probabilities."""
     unique = _unique_ids()
 
     def parse(row: Row) -> tuple[str, list[float]]:
@@ -133,8 +176,25 @@ def read_submission(path: Path) -> Submission:
             raise row.error("A", "all three are 0", expected="a positive sum")
         return unique(row), probabilities
 
-    rows = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",")
+    separator = "\t" if _is_header(_first_line(path), SUBMISSION_COLUMNS) else ","
+    rows = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=separator)
     return Submission([name for name, _ in rows], np.array([values for _, values in rows]))
+
+
+def read_solution(path: Path) -> Solution:
+    """Read Kaggle's solution file; DataError for a row without exactly one right answer."""
+    unique = _unique_ids()
+
+    def parse(row: Row) -> tuple[str, Label, str]:
+        answers = [_probability(row, column) for column in SUBMISSION_COLUMNS[1:]]
+        if sorted(answers) != [0, 0, 1]:
+            raise row.error("A", f"found {answers}", expected="1 for the right answer and 0 for the others")
+        if not row["Usage"].strip():
+            raise row.error("Usage", "is empty", expected="Public, Private or Ignored")
+        return unique(row), Label(answers.index(1)), row["Usage"].strip()
+
+    rows = read_table(path, (SOLUTION_COLUMNS,), parse, separator=",")
+    return Solution(*map(list, zip(*rows, strict=True)))
 
 
 def _unique_ids() -> Callable[[Row], str]:
@@ -159,8 +219,9 @@ def _id(row: Row) -> str:
 
 
 def _probability(row: Row, column: str) -> float:
-    try:
-        value = float(row[column])
+    cell = row[column]
+    try:  # Python also reads 1_000 and digits of other scripts
+        value = float(cell) if cell.isascii() and "_" not in cell else math.nan
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:

@@ -15,6 +15,8 @@ from gapstack.data.sources import file_of
 
 # Krige's canonical pronouns (systems of 2019, team Ionita et al.): his and him have one form.
 _FEMININE = {"he": "she", "him": "her", "his": "her", "hers": "her", "himself": "herself"}
+COMMON_FIRST_NAMES = Path(__file__).with_name("first_names.tsv")
+"""Common first names by gender, written by ``scripts/first_names.py``."""
 _NAME_COLUMNS = ("name", "count-F", "count-M", "pct-F", "first-year", "last-year")
 _MIN_SHARE = 0.95  # of one sex among a first name's bearers
 _MIN_BEARERS = 1000  # rarer names are often surnames
@@ -53,6 +55,16 @@ def _read_first_names(path: Path, bearers: int) -> FirstNames:
         if most >= bearers and most >= _MIN_SHARE * sum(counts):
             ranked[counts.index(most)].append((-most, name))
     return FirstNames.of(*([name for _, name in sorted(names)] for names in ranked))
+
+
+@lru_cache(maxsize=1)
+def common_first_names() -> Mapping[str, Gender]:
+    """Genders of common first names, by capitalised name: the list that is part of this package."""
+    genders: dict[str, Gender] = {}
+    for line in COMMON_FIRST_NAMES.read_text(encoding="utf-8").splitlines():
+        gender, _, names = line.partition("\t")
+        genders |= dict.fromkeys(names.split(), Gender(gender))
+    return genders
 
 
 def swap_gender(example: Example, *, names: FirstNames | None = None) -> Example:

@@ -1,34 +1,22 @@
-"""Pages of running text, read one at a time: plain text, JSON lines, and documents with gold coreference.
+"""Pages of running text, read one at a time: documents cut into paragraphs, and documents with gold coreference.
 
-Plain text is one page a file: a line of over 100 characters is a paragraph; shorter ones are wrapped text, whose
-paragraphs end at an empty line. JSON lines (``.jsonl``) are one page a line: ``text`` with lines as above; ``id``,
-``url`` and ``title`` are optional. Blanks within a paragraph become single spaces.
+A line of over 100 characters is a paragraph; shorter ones are wrapped text, whose paragraphs end at an empty line.
+Blanks within a paragraph become single spaces.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NotRequired
 
-from typing_extensions import TypedDict
-
-from gapstack.data.cells import decode, iter_lines, plain_suffix, read_json
+from gapstack.data.cells import iter_lines, plain_suffix
+from gapstack.data.documents import read_documents
 from gapstack.data.example import Gender, Label, Span
 from gapstack.data.extra.conll import ConllDocument, read_corpus
-from gapstack.data.extra.mined import Source
-from gapstack.errors import DataError, Place, shown
-from gapstack.files import read_bytes
+from gapstack.data.extra.mined import ClusteredDocument
 
 WRAPPED = 100  # characters of the longest line that counts as wrapped text
 _LONGEST = 20_000  # of a paragraph that is parsed in one piece
-
-
-class _PageLine(TypedDict):
-    text: str
-    id: NotRequired[str | int | None]
-    url: NotRequired[str | None]
-    title: NotRequired[str | None]
 
 
 @dataclass(frozen=True)
@@ -56,49 +44,14 @@ class Page:
     gold: GoldClusters | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class RawDocument:
-    """A document with its text unchanged."""
-
-    id: str
-    text: str
-    url: str | None = None
-
-
 def read_pages(path: Path) -> Iterator[Page]:
-    """Read the pages of a file; errors as of :func:`read_documents`."""
+    """Read the pages of a file; errors as of :func:`~gapstack.data.documents.read_documents`."""
     return (Page(one.id, tuple(paragraphs(one.text)), one.url) for one in read_documents(path))
 
 
 def count_pages(path: Path) -> int:
     """Number of pages of a file, without parsing them."""
     return sum(1 for _ in iter_lines(path)) if plain_suffix(path) == ".jsonl" else 1
-
-
-def read_documents(path: Path) -> Iterator[RawDocument]:
-    """Read the documents of a file, plain text or JSON lines, with every character; DataError with file and line."""
-    path = Path(path)
-    if plain_suffix(path) == ".jsonl":
-        return _json_documents(path)
-    text = decode(read_bytes(path), path)
-    if not text.strip() or "\0" in text:
-        problem = "is empty" if not text.strip() else "has a NUL character"
-        line = text.partition("\0")[0].count("\n") + 1
-        raise DataError(problem, place=Place(path, line), expected="text")
-    return iter([RawDocument(path.name.split(".")[0], text)])
-
-
-def _json_documents(path: Path) -> Iterator[RawDocument]:
-    for number, raw in enumerate(iter_lines(path), start=1):
-        record: _PageLine = read_json(raw, path, number, _PageLine)
-        name = str(record.get("id") or record.get("title") or f"{path.name.split('.')[0]}-{number}")
-        url = record.get("url") or None
-        if re.search(r"[\t\r\n\0]", name + (url or "")) or "\0" in record["text"]:
-            problem = (
-                f"{shown(name)} or {shown(url)} has a tab or line break, or the text has a NUL character"
-            )
-            raise DataError(problem, place=Place(path, number), expected="one line, and text")
-        yield RawDocument(name, record["text"], url)
 
 
 def corpus_pages(name: str) -> Iterator[Page]:
@@ -110,7 +63,7 @@ def gold_page(document: ConllDocument, prefix: str) -> Page:
     """A page of one paragraph from a document with coreference; its id is the document's name after a prefix."""
     text, places = document.text_of(range(len(document.tokens)))
     mentions = tuple((m.characters(places), m.cluster) for m in document.mentions)
-    clusters = Source(document).clusters.items()
+    clusters = ClusteredDocument(document).clusters.items()
     genders = {key: next(iter(found.genders)) for key, found in clusters if len(found.genders) == 1}
     return Page(f"{prefix}-{document.name}", (text,), gold=GoldClusters(mentions, genders))
 

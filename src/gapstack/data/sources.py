@@ -25,7 +25,16 @@ from gapstack.data.corpus import Corpus
 from gapstack.data.gap_files import read_gap
 from gapstack.data.labels import LABEL_SETS, lists_of, with_labels
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
-from gapstack.files import atomic_folder, cache_root, contents, digest, discard, read_bytes
+from gapstack.files import (
+    CACHE,
+    atomic_folder,
+    cache_root,
+    contents,
+    digest,
+    discard,
+    read_bytes,
+    require_writable,
+)
 from gapstack.progress import print_note
 from gapstack.registry import unknown
 from gapstack.settings import OneOf
@@ -170,6 +179,7 @@ def embedded_folder() -> Path:
     """Data folder with the embedded data sets, unpacked into the cache."""
     target = cache_root() / "embedded" / digest(ARCHIVE)[:16]
     if not target.is_dir():
+        require_writable(target, CACHE)
         with atomic_folder(target) as temporary, tarfile.open(ARCHIVE) as archive:
             archive.extractall(temporary, filter="data")
     return target
@@ -237,6 +247,17 @@ def status() -> list[Status]:
             intact = dataset.is_intact(location.path)
         lines.append(Status(dataset, location, rows, intact))
     return lines
+
+
+def data_set_of(file: Path) -> str | None:
+    """Name of the data set that a file is, or is a part of; None if it is of none that is found."""
+    for name, dataset in DATASETS.items():
+        location = _first(dataset)
+        if location and file.resolve().is_relative_to(location.path.resolve()):
+            return name
+        if location and location.path.is_file() and location.path.samefile(file):
+            return name
+    return None
 
 
 def is_offline() -> bool:

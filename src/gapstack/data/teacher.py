@@ -6,7 +6,7 @@ with one of them, or with a row of GAP, are not learned from. The teachers may h
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example
 from gapstack.data.gap_files import read_gap, read_submission
 from gapstack.errors import DataError, Place
-from gapstack.files import contents
+from gapstack.files import contents, digest, fingerprint, no_such_file
+from gapstack.settings import Reads
 from gapstack.types import Floats
 
 STAGE2 = "stage2"
@@ -49,7 +50,7 @@ def load_teacher(teacher: str | Sequence[str]) -> SoftLabels:
         if path.name != ROWS:  # what stage 2 scored
             predicted = {identifier for file in files for identifier in _read_by_id(file)}
             others.append(Corpus([row for row in rows if row.id not in predicted], name="scored rows"))
-    taught: list[tuple[Example, Floats]] = []
+    kept: list[tuple[Example, Floats]] = []
     for rows, files in groups:
         predictions = [_read_by_id(file) for file in files]
         keep = np.array([all(row.id in by_id for by_id in predictions) for row in rows], dtype=bool)
@@ -59,10 +60,10 @@ def load_teacher(teacher: str | Sequence[str]) -> SoftLabels:
         for other in others:
             shared = shared_with(rows, other)
             keep &= ~(shared["page"] | shared["passage"])
-        taught += [(row, np.mean([by_id[row.id] for by_id in predictions], axis=0)) for row in rows[keep]]
+        kept += [(row, np.mean([by_id[row.id] for by_id in predictions], axis=0)) for row in rows[keep]]
     return SoftLabels(
-        Corpus([row for row, _ in taught], name="+".join(rows.name for rows, _ in groups)),
-        np.array([mean for _, mean in taught]).reshape(-1, 3),
+        Corpus([row for row, _ in kept], name="+".join(rows.name for rows, _ in groups)),
+        np.array([mean for _, mean in kept]).reshape(-1, 3),
     )
 
 
@@ -71,6 +72,24 @@ def teacher_files(teacher: str | Sequence[str]) -> list[Path]:
     groups = _submissions(teacher).items()
     splits = (sources.find(f"gap-{split}") for split in sources.SPLITS)
     return [*(file for rows, files in groups for file in (*files, rows)), *filter(None, splits)]
+
+
+def _teacher_digest(teacher: str | Sequence[str] | None) -> str:
+    if not teacher:
+        return ""
+    files = teacher_files(teacher)
+    for file in files:
+        if not file.is_file():
+            raise no_such_file(file)
+    names = [teacher] if isinstance(teacher, str) else teacher
+    return f"{'+'.join(Path(name).name for name in names)} {fingerprint([digest(file) for file in files])}"
+
+
+TeacherNames = Annotated[
+    str | Sequence[str] | None,
+    Reads(_teacher_digest, in_training=True, contaminates=lambda names: CONTAMINATES if names else ()),
+]
+"""A setting for :func:`load_teacher`."""
 
 
 def _read_by_id(file: Path) -> dict[str, Floats]:

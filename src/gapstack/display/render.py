@@ -113,6 +113,10 @@ def metric_column(name: str, **changes: Any) -> Column:
     return replace(Column(name, metric.title, metric.decimals, metric.better, help=metric.help), **changes)
 
 
+SectionRows = Sequence[tuple[str, Mapping[str, Cell]]]
+"""Pairs of a name and its cells by column key."""
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """Rows under one heading: pairs of a name and its cells by column key.
@@ -121,7 +125,7 @@ class Section:
     """
 
     title: str
-    rows: Sequence[tuple[str, Mapping[str, Cell]]]
+    rows: SectionRows
     aside: frozenset[str] = frozenset()
 
     def best(self, column: Column) -> Cell:
@@ -140,13 +144,27 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Sections of rows that share their columns, with optional title, caption and heading of the names."""
+    """Sections of rows that share their columns, with optional title, caption and heading of the names.
+
+    ``key`` is its name in JSON; tables of ``detail`` are shown in detailed reports only.
+    """
 
     columns: Sequence[Column]
     sections: Sequence[Section]
     title: str = ""
     caption: str = ""
     name_title: str = ""
+    key: str = ""
+    detail: bool = False
+
+    @property
+    def rows(self) -> dict[str, Mapping[str, Cell]]:
+        """Cells of the first section by name."""
+        return dict(self.sections[0].rows)
+
+    def column(self, key: str) -> Column:
+        """The column with this key."""
+        return next(column for column in self.columns if column.key == key)
 
     def text(self, width: int = WIDTH) -> str:
         """Aligned plain text; only a single number may be longer than ``width``."""

@@ -82,8 +82,10 @@ def window_activations(
 ) -> SpanActivations:
     """As :func:`span_activations`, with a window around each mention (:func:`windows_around`) and without attention."""
     view = windows_around(corpus, encoder, max_pieces)
-    found = _activations(view, Request(encoder, tuple(layers)))
-    return replace(found, counts=found.counts.reshape(-1, 3), attention=found.attention[: len(corpus)])
+    activations = _activations(view, Request(encoder, tuple(layers)))
+    return replace(
+        activations, counts=activations.counts.reshape(-1, 3), attention=activations.attention[: len(corpus)]
+    )
 
 
 def hidden_states(
@@ -132,13 +134,13 @@ def _fetch(
         parts = forward(wanted, view, rows, spans, _group_weights(view, encoder))
         _, vectors, attention = zip(*parts, strict=True)
         pieces = np.diff(spans[rows])[..., 0].sum(axis=1)
-        found = [Ragged(request.stored(torch.cat(layer)), pieces) for layer in zip(*vectors, strict=True)]
+        arrays = [Ragged(request.stored(torch.cat(layer)), pieces) for layer in zip(*vectors, strict=True)]
         if wanted.attention_layers:
             # (n, layers, heads, 5, 5)
             maps = request.stored(torch.stack([row for batch in attention for row in batch]))
             ones = np.ones(len(rows), dtype=np.int64)
-            found += [Ragged(np.ascontiguousarray(maps[:, n]), ones) for n in range(maps.shape[1])]
-        return dict(zip(wanted.names, found, strict=True))
+            arrays += [Ragged(np.ascontiguousarray(maps[:, n]), ones) for n in range(maps.shape[1])]
+        return dict(zip(wanted.names, arrays, strict=True))
 
     place = cache_root() / folder / computed_by(encoder, request.dtype)
     return fetch_arrays(place, keys, request.names, compute, view.lengths, f"Encoding with {encoder.name}")
@@ -150,10 +152,10 @@ def _group_weights(view: PieceView, encoder: Encoder) -> Callable[[int], tuple[F
     def weights(row: int) -> tuple[Floats32, Floats32]:
         ids, mentions = view.ids[view.row(row)], view.mentions[row]
         at = np.arange(len(ids))
-        own = (at >= mentions[:, :1]) & (at < mentions[:, 1:])
+        inside = (at >= mentions[:, :1]) & (at < mentions[:, 1:])
         same = (ids[:, None] == ids) & _word_ids(encoder)[ids]  # equal punctuation means nothing
-        anywhere = [same[name].any(axis=0) | name for name in own[1:]]
-        seen = np.stack([*own, *anywhere]).astype(np.float32)
+        anywhere = [same[name].any(axis=0) | name for name in inside[1:]]
+        seen = np.stack([*inside, *anywhere]).astype(np.float32)
         return seen / seen.sum(axis=1, keepdims=True), seen
 
     return weights

@@ -22,9 +22,9 @@ from gapstack.encoding.frozen import Request, computed_by, forward
 from gapstack.encoding.pieces import PieceView, align
 from gapstack.errors import MemberError
 from gapstack.files import cache_root, fingerprint
-from gapstack.text.cues import CueDecisions
-from gapstack.text.parses import parses
-from gapstack.text.scenes import Candidates, scene
+from gapstack.language.cues import CueDecisions
+from gapstack.language.parses import parses
+from gapstack.language.scenes import Candidates, scene
 from gapstack.types import Floats32, Ints
 
 Direction = Literal["pronoun-to-name", "name-to-pronoun", "both", "each"]
@@ -74,15 +74,15 @@ class Attention:
                 "both counted from 0"
             )
         answers = self.choices(direction)[:, layer, head]
-        own = scores[:, :, layer, head].astype(np.float64)
-        best = own.max(axis=1, keepdims=True, initial=-np.inf)
-        second = np.where(own < best, own, -np.inf).max(axis=1, initial=-np.inf)
+        of_head = scores[:, :, layer, head].astype(np.float64)
+        best = of_head.max(axis=1, keepdims=True, initial=-np.inf)
+        second = np.where(of_head < best, of_head, -np.inf).max(axis=1, initial=-np.inf)
         decided = np.isfinite(best[:, 0])
         margins = np.where(decided, np.inf, 0.0)
         runner_up = decided & (second > 0)
         margins[runner_up] = 10 * np.log10(best[runner_up, 0] / second[runner_up])
         # every name that is left ties: nothing was decided unless they all count for the same side
-        tied = decided & np.isneginf(second) & (np.isfinite(own).sum(axis=1) > 1)
+        tied = decided & np.isneginf(second) & (np.isfinite(of_head).sum(axis=1) > 1)
         margins[tied] = 0.0
         return CueDecisions(answers, np.where(decided, 0, -1), margins)
 
@@ -102,7 +102,7 @@ def attention(
             scene(example, parse, candidates)
             for example, parse in zip(corpus, parses(corpus, parser), strict=True)
         ]
-        names, hits = [one.spans for one in scenes], [one.hits for one in scenes]
+        names, hits = [of_row.spans for of_row in scenes], [of_row.hits for of_row in scenes]
     view = align(corpus, loaded)
     # A and B are part of the key since the window of a long text depends on them
     keys = [
@@ -112,8 +112,8 @@ def attention(
     request = Request(loaded, (), tuple(range(1, loaded.num_layers + 1)), torch.float32)
 
     def weights(row: int) -> tuple[Floats32, Floats32]:
-        found = _piece_weights(view, row, corpus[row], names[row])
-        return found, found
+        groups = _piece_weights(view, row, corpus[row], names[row])
+        return groups, groups
 
     def compute(rows: Ints, _: Sequence[str]) -> dict[str, Ragged]:
         scores = [
@@ -121,7 +121,7 @@ def attention(
             for batch, _, attended in forward(request, view, rows, groups=weights)
             for row, maps in zip(batch.tolist(), attended, strict=True)
         ]
-        return {"scores": Ragged(np.concatenate(scores), np.array([len(one) for one in scores]))}
+        return {"scores": Ragged(np.concatenate(scores), np.array(list(map(len, scores))))}
 
     folder = cache_root() / "attention" / computed_by(loaded, torch.float32)
     stored = fetch_arrays(folder, keys, ["scores"], compute, view.lengths, "attention")["scores"]

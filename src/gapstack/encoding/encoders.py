@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from gapstack.encoding.encoder_files import EMBEDDED, embedded_folder, folder_of, is_available, is_embedded
 from gapstack.errors import DataError, MemberError, Place, first_line
 from gapstack.files import read_bytes, tree_digest
+from gapstack.settings import Reads
 
 # These families number positions from padding_idx + 1 and lose that many.
 _OFFSET_POSITIONS = {
@@ -246,6 +247,16 @@ def load_encoder(name: str | None = None) -> Encoder:
 _same = lru_cache(maxsize=4)(Encoder)
 
 
+def encoder_digest(name: str | None) -> str:
+    """Return an encoder's name and fingerprint, for identities of results; raises as :func:`load_encoder`."""
+    encoder = load_encoder(name)
+    return f"{Path(encoder.name).name} {encoder.fingerprint}"
+
+
+EncoderName = Annotated[str | None, Reads(encoder_digest, is_encoder=True)]
+"""A setting for :func:`load_encoder`."""
+
+
 _BERT = {"model_type": "bert", "vocab_size": 30_522}
 _LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 KNOWN: Mapping[str, Mapping[str, Any]] = {
@@ -323,10 +334,10 @@ def layers_of(names: Iterable[str], depth: int | None = None) -> dict[str, tuple
     stacked = [index for index, match in enumerate(matches) if match]
     if not stacked:
         return dict.fromkeys(names, (0,))
-    own = max(int(match[1]) for match in matches if match) + 1
-    depth = max(depth or own, own)
+    stored = max(int(match[1]) for match in matches if match) + 1
+    depth = max(depth or stored, stored)
     # layer k of depth uses the parameters number k * own // depth
-    users = [tuple(k + 1 for k in range(depth) if k * own // depth == number) for number in range(own)]
+    users = [tuple(k + 1 for k in range(depth) if k * stored // depth == number) for number in range(stored)]
     return {
         name: users[int(match[1])] if match else (0,) if "embed" in name or index < stacked[0] else (depth,)
         for index, (name, match) in enumerate(zip(names, matches, strict=True))

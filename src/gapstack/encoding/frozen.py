@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 Loaded = TypeVar("Loaded")
 # Pieces in one pass, padding included: on a CPU, few enough for a layer's activations to stay in its caches.
 CPU_BUDGET = 1024
-_LEAST, _MOST = 512, 131_072  # on an accelerator
+_LEAST, _MOST = 512, 131_072  # limits of the pieces in one pass on an accelerator
 _LONGEST = 512  # pieces of a text whose attention is read
 # Bytes of a piece, in values of one layer's width: those of a layer while it computes, and of each that is kept.
 _COMPUTED, _KEPT = 24, 1
@@ -61,7 +61,7 @@ def forward_budget(device: torch.device, config: Any, attention_layers: int = 0)
     values = width * (_COMPUTED + _KEPT * layers)
     if attention_layers:  # maps of all layers, a row for each piece, twice while their softmax is computed
         values += layers * config.num_attention_heads * _LONGEST * 2
-    free = 8 * 2**30  # of accelerators that do not say
+    free = 8 * 2**30  # default where the accelerator does not report free memory
     if device.type == "cuda":
         unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         free = torch.cuda.mem_get_info(device)[0] + unused
@@ -89,19 +89,19 @@ def in_passes(
     def part_from(start: int) -> Ints:
         return start + next(batches(lengths[start:], limit.pieces), np.empty(0, dtype=np.int64))
 
-    part, loaded = part_from(0), None
-    while len(part):
+    rows, loaded = part_from(0), None
+    while len(rows):
         try:
-            result = compute(part, load(part) if loaded is None else loaded)
+            result = compute(rows, load(rows) if loaded is None else loaded)
         except torch.OutOfMemoryError:
             result = None
         if result is None:  # outside the handler, since the error keeps the tensors alive
             loaded = None
-            limit.halve(int(lengths[part[-1]]), int(lengths[part[-1]]) * len(part))
-            part = part_from(int(part[0]))
+            limit.halve(int(lengths[rows[-1]]), int(lengths[rows[-1]]) * len(rows))
+            rows = part_from(int(rows[0]))
             continue
-        done, part = part, part_from(int(part[-1]) + 1)
-        loaded = load(part) if len(part) else None
+        done, rows = rows, part_from(int(rows[-1]) + 1)
+        loaded = load(rows) if len(rows) else None
         yield done, result.cpu() if isinstance(result, Tensor) else [tensor.cpu() for tensor in result]
 
 

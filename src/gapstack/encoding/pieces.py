@@ -108,22 +108,25 @@ def tokenised(
     texts: Sequence[str], encoder: Encoder
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Ids (L,) and character ranges (L, 2) of each text's pieces, without special ones."""
-    for found in _backend(encoder).encode_batch(list(texts), add_special_tokens=False):
-        yield np.array(found.ids, dtype=np.int64), np.array(found.offsets, dtype=np.int64).reshape(-1, 2)
+    for encoding in _backend(encoder).encode_batch(list(texts), add_special_tokens=False):
+        yield (
+            np.array(encoding.ids, dtype=np.int64),
+            np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2),
+        )
 
 
 def joined(texts: Sequence[TextPieces], encoder: Encoder, mentions: int) -> PieceView:
     """Concatenate texts, each with the encoder's special pieces."""
     before, after = special_pieces(encoder)
     start, end = (np.zeros((len(special), 2), np.int64) for special in (before, after))
-    ids = [part for pieces, _, _ in texts for part in (before, pieces, after)]
-    chars = [part for _, own, _ in texts for part in (start, own, end)]
+    ids = [segment for pieces, _, _ in texts for segment in (before, pieces, after)]
+    chars = [segment for _, inner, _ in texts for segment in (start, inner, end)]
     lengths = [len(before) + len(pieces) + len(after) for pieces, _, _ in texts]
     return PieceView(
         ids=np.concatenate([np.empty(0, np.int64), *ids]),
         chars=np.concatenate([start[:0], *chars]),
         bounds=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
-        mentions=np.array([own for *_, own in texts], np.int64).reshape(-1, mentions, 2) + len(before),
+        mentions=np.array([ranges for *_, ranges in texts], np.int64).reshape(-1, mentions, 2) + len(before),
     )
 
 
@@ -186,7 +189,7 @@ def _window(ranges: NDArray[np.int64], total: int, space: int) -> NDArray[np.int
 def _shares(lengths: NDArray[np.int64], room: int) -> list[int]:
     """Remaining pieces of each segment when the longest, outer ones counting double, loses one at a time."""
     shares: list[int] = lengths.tolist()
-    weights = {3: 2, 0: 2, 2: 1, 1: 1}  # of several longest segments, the first here loses one
+    weights = {3: 2, 0: 2, 2: 1, 1: 1}  # among equally long segments, the first in this order loses a piece
     for _ in range(sum(shares) - room):
         shares[max(weights, key=lambda segment: shares[segment] * weights[segment])] -= 1
     return shares

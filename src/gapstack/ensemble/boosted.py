@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 import lightgbm
 import numpy as np
 
+from gapstack.boosters import LIGHTGBM
 from gapstack.ensemble.linear import LOGIT_FLOOR, member_logits, member_weights
 from gapstack.ensemble.stacker import Stacker, member_inputs, softmax
-from gapstack.members.estimators import LIGHTGBM
 from gapstack.settings import Count, Seed
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
@@ -53,10 +53,10 @@ class EvidenceStacker(Stacker):
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         rows = len(labels) // 2  # the second half is the first with A and B swapped
-        part = np.tile(np.random.default_rng(self.seed).permutation(rows) % _PARTS, 2)
+        fold = np.tile(np.random.default_rng(self.seed).permutation(rows) % _PARTS, 2)
         initial = np.empty((len(labels), 3))
         for held in range(_PARTS):
-            inside = part != held
+            inside = fold != held
             weights = member_weights(base[inside], labels[inside])
             initial[~inside] = member_logits(base[~inside], weights)
         data = lightgbm.Dataset(self._columns(base, evidence), labels, init_score=initial.ravel(order="F"))

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from gapstack.data import Gender
 from gapstack.ensemble.stacker import softmax
-from gapstack.members.store import Learned
+from gapstack.members.learned_state import Learned
 from gapstack.types import Bools, Floats, Labels, Probabilities, Strings
 
 _FLOOR = 1e-6
@@ -126,8 +126,10 @@ class Isotonic(Calibrator):
         self.names_, self.neither_ = (
             np.stack([model.X_thresholds_, model.y_thresholds_]).astype(np.float64)
             for model in (
-                IsotonicRegression(y_min=0, y_max=1).fit(probabilities[:, own].ravel(), truth[:, own].ravel())
-                for own in (slice(0, 2), slice(2, 3))
+                IsotonicRegression(y_min=0, y_max=1).fit(
+                    probabilities[:, columns].ravel(), truth[:, columns].ravel()
+                )
+                for columns in (slice(0, 2), slice(2, 3))
             )
         )
         return self

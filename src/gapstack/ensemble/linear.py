@@ -205,9 +205,9 @@ def fit_conditional_logit(
 def conditional_logits(logs: BasePredictions, shared: Floats, weights: Floats) -> Floats:
     """Logits (n, 3) from logs (n, q, 3) and r shared columns: q weights for names, q and r for NEITHER."""
     columns = logs.shape[1]
-    names, neither, own = np.split(weights, [columns, 2 * columns])
+    names, neither, of_shared = np.split(weights, [columns, 2 * columns])
     return np.stack(
-        [logs[:, :, 0] @ names, logs[:, :, 1] @ names, logs[:, :, 2] @ neither + shared @ own], axis=1
+        [logs[:, :, 0] @ names, logs[:, :, 1] @ names, logs[:, :, 2] @ neither + shared @ of_shared], axis=1
     )
 
 

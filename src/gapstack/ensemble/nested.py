@@ -5,15 +5,15 @@ folds. The inner loop chooses: it compares candidates on those folds, each predi
 predictions are out of fold themselves, so no row is scored by a fit that saw its label, with stacking's usual
 reservation: the members behind the *other* rows' base predictions were fitted on this row.
 
-The choice is the simplest candidate within one standard error of the best (Breiman et al. 1984, section 3.4.3), the
-error of the difference between the two, with pages as sampling units.
+The choice is the first candidate within one standard error of the best (after Breiman et al. 1984, section 3.4.3), the
+error of the difference between the two, with pages as sampling units. Candidates come in order of preference.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from typing import Any, Self
 
@@ -46,6 +46,7 @@ class NestedStack:
     choices: tuple[Kind, ...]  # pairs chosen in the outer folds
     logloss: dict[Kind, float]  # of each pair, cross-validated over all rows
     errors: dict[Kind, float]  # standard error of its difference from the best
+    alone: dict[str, NestedStack] = field(default_factory=dict)  # each candidate as the only one, by name
 
     def describe(self) -> str:
         """Describe the choice in a sentence: each stacker with its best calibration, and the outer folds' choices."""
@@ -60,7 +61,7 @@ class NestedStack:
         )
         votes = Counter(map(_kind_name, self.choices)).items()
         return (
-            f"stack: {_kind_name((self.name, self.calibration))}, the simplest within a standard error of the best "
+            f"stack: {_kind_name((self.name, self.calibration))}, the first within a standard error of the best "
             f"(cross-validated logloss: {losses}; outer folds chose {', '.join(f'{a} in {n}' for a, n in votes)})"
         )
 
@@ -111,10 +112,13 @@ def fit_nested(
     rows: Corpus,
     folds: Ints,
     calibrators: Sequence[str] = ("none",),
+    *,
+    each: bool = False,
 ) -> NestedStack:
-    """Choose among ``candidates`` and ``calibrators``, the simplest first, and fit the chosen ones on all rows.
+    """Choose among ``candidates`` and ``calibrators``, in order of preference, and fit the chosen ones on all rows.
 
-    ``base_predictions`` (n, m, 3) are out of fold, and ``folds`` (n,) keep rows of one page together.
+    ``base_predictions`` (n, m, 3) are out of fold, and ``folds`` (n,) keep rows of one page together. With ``each``,
+    the result also has every candidate ``alone``.
     """
     names, numbered = np.unique(folds, return_inverse=True)
     if not candidates or not calibrators:
@@ -128,21 +132,30 @@ def fit_nested(
     pages = np.unique(rows.groups, return_inverse=True)[1]
     data = _Rows(base_predictions, rows.labels, numbered, pages, rows.genders, evidence)
     tables = {name: _table(data, stacker, len(names)) for name, stacker in candidates.items()}
+    fitted = {name: data.fit(candidates[name]) for name in candidates} if each else {}
+    stack = _nested(data, tables, calibrators, lambda name: fitted.get(name) or data.fit(candidates[name]))
+    alone = {name: _nested(data, {name: tables[name]}, calibrators, fitted.__getitem__) for name in fitted}
+    return replace(stack, alone=alone)
 
-    out_of_fold, choices = np.empty((len(rows), 3)), []
-    for outer in range(len(names)):
-        held = numbered == outer
+
+def _nested(
+    data: _Rows, tables: Mapping[str, Floats], calibrators: Sequence[str], fit: Callable[[str], Stacker]
+) -> NestedStack:
+    """Choose, fit and calibrate, from the predictions of each candidate by :func:`_table`."""
+    out_of_fold, choices = np.empty((len(data.labels), 3)), []
+    for outer in np.unique(data.folds):
+        held = data.folds == outer
         rest = data.take(~held)
         inner = {name: table[outer][~held] for name, table in tables.items()}
         (stacker, kind), _, _ = _choose(rest, inner, calibrators)
         calibrator = rest.fit_calibrator(kind, inner[stacker])
-        out_of_fold[held] = calibrator.apply(tables[stacker][outer][held], rows.genders[held])
+        out_of_fold[held] = calibrator.apply(tables[stacker][outer][held], data.genders[held])
         choices.append((stacker, kind))
 
     # plain cross-validation: each row predicted by the fit on all folds but its own
-    plain = {name: table[numbered, np.arange(len(rows))] for name, table in tables.items()}
+    plain = {name: table[data.folds, np.arange(len(data.folds))] for name, table in tables.items()}
     (stacker, kind), losses, errors = _choose(data, plain, calibrators)
-    fitted = FittedStacker(data.fit(candidates[stacker]), data.fit_calibrator(kind, plain[stacker]))
+    fitted = FittedStacker(fit(stacker), data.fit_calibrator(kind, plain[stacker]))
     return NestedStack(stacker, kind, fitted, out_of_fold, tuple(choices), losses, errors)
 
 
@@ -174,10 +187,10 @@ def _table(data: _Rows, stacker: Stacker, count: int) -> Floats:
     table = np.empty((count, len(data.labels), 3))
 
     def fill(left_out: tuple[int, int]) -> None:
-        one, other = left_out
-        first, second = data.folds == one, data.folds == other
+        fold, other_fold = left_out
+        first, second = data.folds == fold, data.folds == other_fold
         fitted = data.take(~(first | second)).fit(stacker)
-        for rows, place in ((first, other), (second, one)):
+        for rows, place in ((first, other_fold), (second, fold)):
             held = data.take(rows)
             table[place, rows] = fitted.predict_proba(held.base, held.evidence)
 
@@ -188,7 +201,7 @@ def _table(data: _Rows, stacker: Stacker, count: int) -> Floats:
 def _choose(
     data: _Rows, predictions: Mapping[str, Probabilities], calibrators: Sequence[str]
 ) -> tuple[Kind, dict[Kind, float], dict[Kind, float]]:
-    """The simplest pair within one standard error of the best, and all loglosses and errors."""
+    """The first pair within one standard error of the best, and all loglosses and errors."""
     losses = {
         (name, kind): example_losses(data.labels, _cross_calibrated(data, probabilities, kind))
         for name, probabilities in predictions.items()

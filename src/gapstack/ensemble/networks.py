@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from dataclasses import replace
 from threading import Lock
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -13,7 +13,8 @@ from torch.nn import functional
 from gapstack.ensemble.linear import LOGIT_FLOOR, member_weights, meta_features
 from gapstack.ensemble.stacker import Inputs, Stacker, column_scales, member_inputs, softmax, standardised
 from gapstack.features import Features
-from gapstack.members.frozen_head import Arrays, arrays_of, networks_from
+from gapstack.members.frozen_head import arrays_of, networks_from
+from gapstack.members.learned_state import State
 from gapstack.settings import Count, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
@@ -78,10 +79,12 @@ class NetworkStacker(Stacker):
     def _logs(self, base: BasePredictions) -> BasePredictions:
         return np.log(np.clip(base, LOGIT_FLOOR, None))
 
-    def _use(self, arrays: Arrays) -> None:
-        super()._use(arrays)
+    def restore(self, state: State) -> Self:
+        """Restore what :meth:`state` returned, with the networks; returns self."""
+        super().restore(state)
         size = self.members_, self.scales_.shape[1]
-        self.networks_ = networks_from(arrays, [self._network(*size) for _ in range(self.seeds)])
+        self.networks_ = networks_from(self.arrays_, [self._network(*size) for _ in range(self.seeds)])
+        return self
 
 
 class DenselyConnected(nn.Module):

@@ -4,10 +4,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
-from typing import Any
 
 import numpy as np
 
@@ -18,13 +17,15 @@ from gapstack.ensemble import CalibratorName, StackerPart, create_stacker
 from gapstack.ensemble.nested import FittedStacker, fit_nested
 from gapstack.ensemble.stacker import EVIDENCE, Stacker
 from gapstack.errors import DataError, MemberError
+from gapstack.features import BLOCKS_READ
 from gapstack.members import MEMBERS, create
 from gapstack.members.adapters import part_of
-from gapstack.members.member import Member, State, each_once
+from gapstack.members.learned_state import State
+from gapstack.members.member import Member
 from gapstack.members.part import MemberPart, Part
 from gapstack.processes import Executor, in_order
 from gapstack.progress import progress
-from gapstack.settings import FoldCount, Seed, SettingError
+from gapstack.settings import FoldCount, ReadInput, Seed, SettingError
 from gapstack.types import BasePredictions, Probabilities
 
 _MIN_FOLDS = 3
@@ -120,7 +121,7 @@ def cross_fit(
             member.prepare(everything)
             ticker.advance()
     with progress("fitting", sum(len(task.folds) for task in tasks)) as ticker:
-        for task in execute(partial(_fit, corpus=corpus, folds=folds, new=new, store=store), tasks):
+        for task, _ in execute(partial(_fit, corpus=corpus, folds=folds, new=new, store=store), tasks):
             ticker.advance(len(task.folds), note=task.name)
             finished(task)
     out_of_fold = {label: np.empty((len(corpus), 3)) for label in members}
@@ -161,9 +162,9 @@ class Stack(Member):
     members: Sequence[MemberPart] = ()
     """Names, tables of name, label and settings, or Member objects, which are fitted again; labels differ."""
     stackers: Sequence[StackerPart] = ("simplex", "conditional")
-    """Stackers to choose from, the simplest first."""
+    """Stackers to choose from, the preferred first."""
     calibrators: Sequence[CalibratorName] = ("none",)
-    """Calibrators to choose from, the simplest first."""
+    """Calibrators to choose from, the preferred first."""
     folds: FoldCount = 5
     """Folds of the members' cross-validation; fewer where the corpus has too few pages, but at least 3."""
     seed: Seed = 0
@@ -186,24 +187,10 @@ class Stack(Member):
                 parts[part.label] = create(part.name, **part.settings)
         return parts
 
-    def stored_settings(self) -> dict[str, Any]:
-        """Settings with a table for each member; MemberError if the class of one is not registered."""
-        for given in self.members:
-            if isinstance(given, Member):
-                MEMBERS.name_of(type(given))
-        return self.get_params() | {"members": [asdict(part) for part in self._listed("members")]}
-
-    @property
-    def contaminated_by(self) -> tuple[str, ...]:
-        """Test sets that its rows or any of its members share rows with."""
-        return each_once(
-            super().contaminated_by, *(member.contaminated_by for member in self.parts().values())
-        )
-
-    def reads(self) -> dict[str, Any]:
+    def reads(self) -> dict[str, ReadInput]:
         """Add the blocks of features that stackers read."""
-        reads = any(stacker.READS_EVIDENCE for stacker in self._candidates().values())
-        return super().reads() | ({"blocks": EVIDENCE} if reads else {})
+        evidence = any(stacker.READS_EVIDENCE for stacker in self._candidates().values())
+        return super().reads() | ({"blocks": BLOCKS_READ.of(EVIDENCE)} if evidence else {})
 
     def _candidates(self) -> dict[str, Stacker]:
         parts = self._listed("stackers")

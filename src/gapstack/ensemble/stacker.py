@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.features import Features
-from gapstack.members.store import Learned
+from gapstack.members.learned_state import Learned
 from gapstack.settings import Configured
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 

@@ -7,7 +7,6 @@ intervals and p-values of metrics; :func:`clustered` resamples any score. :data:
 """
 
 from gapstack.evaluation.diagnostics import reliability
-from gapstack.evaluation.files import read_predictions, score_file, submit_check
 from gapstack.evaluation.metrics import (
     METRICS,
     Predictions,
@@ -18,6 +17,7 @@ from gapstack.evaluation.metrics import (
     log_loss,
     metrics_in,
 )
+from gapstack.evaluation.prediction_files import read_predictions, score_file, submit_check
 from gapstack.evaluation.resampling import (
     Bootstrap,
     Difference,

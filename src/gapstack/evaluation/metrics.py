@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ from gapstack.types import Bools, Floats, Ints, Labels
 FLOOR = 1e-15  # Kaggle clips normalised probabilities to [FLOOR, 1 - FLOOR]
 
 ECE_BINS = 15  # equal-width confidence bins of the calibration error (Guo et al. 2017 use 15)
+_GENDER_BINS = 5  # of each gender, which has half of the rows
 
 
 def normalise(probabilities: ArrayLike) -> Floats:
@@ -136,7 +138,7 @@ class Predictions:
 RowValues = Callable[[Corpus, Predictions], Floats]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
     """A score that follows from sums over rows, so that it can be resampled.
 
@@ -159,6 +161,7 @@ class Metric:
     columns: int = 1
     probabilities: bool = False
     help: str = ""
+    defined: Callable[[Floats], Bools] | None = None
 
     def contributions(self, corpus: Corpus, predictions: Predictions) -> Floats:
         """Contributions of the rows, (n, k); NaN where it lacks probabilities."""
@@ -214,51 +217,169 @@ def _both_right(corpus: Corpus, found: Predictions) -> Floats:
     return (_counts(corpus, found)[:, 1:].sum(axis=1, keepdims=True) == 0).astype(np.float64)
 
 
+def _outcomes_by_gender(corpus: Corpus, found: Predictions) -> Floats:
+    """True and false positives, false and true negatives of each gender's rows side by side, (n, 8)."""
+    counts = outcomes(gold_decisions(corpus), found.decided, found.answered).astype(np.float64)
+    return np.hstack([counts * (corpus.genders == gender.value)[:, None] for gender in _GENDERS])
+
+
+def _odds_difference(sums: Floats) -> Floats:
+    """Equalised odds difference, in points (Hardt, Price and Srebro 2016); NaN if a gender lacks a rate."""
+    by_gender = sums[..., 1:].reshape(*sums.shape[:-1], 2, 4)
+    tp, fp, fn, tn = np.moveaxis(by_gender, -1, 0)
+    wanted, unwanted = tp + fn, fp + tn
+    rates = np.stack(
+        [
+            np.divide(tp, wanted, out=np.full(tp.shape, np.nan), where=wanted > 0),
+            np.divide(fp, unwanted, out=np.full(tp.shape, np.nan), where=unwanted > 0),
+        ]
+    )
+    return np.asarray(100.0 * np.abs(rates[..., 0] - rates[..., 1]).max(axis=0))
+
+
+def _gender_gaps(corpus: Corpus, found: Predictions) -> Floats:
+    """A 1 and the calibration gaps of each gender's rows side by side, (n, 2 * (1 + bins))."""
+    gaps = _soft(partial(calibration_gaps, bins=_GENDER_BINS))(corpus, found)
+    counted = np.hstack([np.ones((len(corpus), 1)), gaps])
+    return np.hstack([counted * (corpus.genders == gender.value)[:, None] for gender in _GENDERS])
+
+
+def _calibration_difference(sums: Floats) -> Floats:
+    """Expected calibration error on feminine minus that on masculine rows; NaN without either."""
+    by_gender = sums[..., 1:].reshape(*sums.shape[:-1], 2, 1 + _GENDER_BINS)
+    rows, gaps = by_gender[..., 0], np.abs(by_gender[..., 1:]).sum(axis=-1)
+    errors = np.divide(gaps, rows, out=np.full(rows.shape, np.nan), where=rows > 0)
+    return np.asarray(errors[..., 0] - errors[..., 1])
+
+
 def _soft(values: Callable[..., Floats]) -> RowValues:
     """Values of each example that need probabilities."""
     return lambda corpus, found: values(corpus.labels, found.probabilities).reshape(len(corpus), -1)
 
 
-_FIRST = ("score", "compare")
 _GENDERS = Gender.FEMININE, Gender.MASCULINE
-_losses, _briers, _gaps = _soft(example_losses), _soft(example_briers), _soft(calibration_gaps)
-_masculine, _feminine = _counts_of(Gender.MASCULINE), _counts_of(Gender.FEMININE)
+
+
+def _has_right_name(sums: Floats) -> Bools:
+    """True where some name is right, without which there is nothing to find."""
+    found: Bools = sums[..., 1] + sums[..., 3] > 0
+    return found
+
 
 _LIST = [
     Metric(
-        *("logloss", "logloss", "low", 4, _losses, mean_score, (*_FIRST, "summary", "pairs")),
+        name="logloss",
+        title="logloss",
+        better="low",
+        decimals=4,
+        rows=_soft(example_losses),
+        score=mean_score,
+        tables=("score", "compare", "summary", "pairs", "slices", "gaps"),
         probabilities=True,
         help="Mean of minus the log of the right answer's probability; 0 is perfect",
     ),
     Metric(
-        *("f1_masculine", "F1 M", "high", 1, _masculine, _f1, (*_FIRST, "balance"), 3),
+        name="f1_masculine",
+        title="F1 M",
+        better="high",
+        decimals=1,
+        rows=_counts_of(Gender.MASCULINE),
+        columns=3,
+        score=_f1,
+        defined=_has_right_name,
+        tables=("score", "compare", "balance", "slices"),
         help="F1 on masculine pronouns, percent",
     ),
     Metric(
-        *("f1_feminine", "F1 F", "high", 1, _feminine, _f1, (*_FIRST, "balance"), 3),
+        name="f1_feminine",
+        title="F1 F",
+        better="high",
+        decimals=1,
+        rows=_counts_of(Gender.FEMININE),
+        columns=3,
+        score=_f1,
+        defined=_has_right_name,
+        tables=("score", "compare", "balance", "slices"),
         help="F1 on feminine pronouns, percent",
     ),
     Metric(
-        *("f1_overall", "F1 O", "high", 1, _counts, _f1, (*_FIRST, "summary", "pairs", "balance"), 3),
+        name="f1_overall",
+        title="F1 O",
+        better="high",
+        decimals=1,
+        rows=_counts,
+        columns=3,
+        score=_f1,
+        defined=_has_right_name,
+        tables=("score", "compare", "summary", "pairs", "balance", "slices", "gaps"),
         help="F1 on all pronouns, percent",
     ),
     Metric(
-        *("bias", "bias", None, 3, _counts_of(*_GENDERS), _bias, (*_FIRST, "summary", "balance"), 6),
+        name="bias",
+        title="bias",
+        better=None,
+        decimals=3,
+        rows=_counts_of(*_GENDERS),
+        columns=6,
+        score=_bias,
+        tables=("score", "compare", "summary", "balance"),
         help="F1 on feminine divided by F1 on masculine pronouns; 1 is even",
     ),
     Metric(
-        *("accuracy", "acc", "high", 3, _both_right, mean_score, (*_FIRST, "pairs")),
+        name="accuracy",
+        title="acc",
+        better="high",
+        decimals=3,
+        rows=_both_right,
+        score=mean_score,
+        tables=("score", "compare", "pairs", "slices"),
         help="Share of rows with the right answer",
     ),
     Metric(
-        *("brier", "Brier", "low", 4, _briers, mean_score, ()),
+        name="brier",
+        title="Brier",
+        better="low",
+        decimals=4,
+        rows=_soft(example_briers),
+        score=mean_score,
+        tables=(),
         probabilities=True,
         help="Mean squared distance of the probabilities to the right answer, 0 to 2",
     ),
     Metric(
-        *("ece", "ECE", "low", 3, _gaps, _calibration_error, ("compare",), ECE_BINS),
+        name="ece",
+        title="ECE",
+        better="low",
+        decimals=3,
+        rows=_soft(calibration_gaps),
+        columns=ECE_BINS,
+        score=_calibration_error,
+        tables=("compare",),
         probabilities=True,
         help="Expected calibration error: mean distance between confidence and accuracy",
+    ),
+    Metric(
+        name="ece_gap",
+        title="ECE F-M",
+        better=None,
+        decimals=3,
+        rows=_gender_gaps,
+        columns=2 * (1 + _GENDER_BINS),
+        score=_calibration_difference,
+        tables=(),
+        probabilities=True,
+        help="Calibration error (5 bins) on feminine minus that on masculine pronouns; 0 is even",
+    ),
+    Metric(
+        name="equalised_odds",
+        title="eq. odds",
+        better="low",
+        decimals=1,
+        rows=_outcomes_by_gender,
+        columns=8,
+        score=_odds_difference,
+        tables=(),
+        help="Larger difference between the genders in true and in false positive rate, points; 0 is even",
     ),
 ]
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _LIST}

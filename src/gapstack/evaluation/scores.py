@@ -6,7 +6,7 @@ resampled over all rows, so a slice's number of rows varies from replicate to re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,16 @@ from numpy.typing import ArrayLike
 
 from gapstack.data import Corpus, Gender, Label, html
 from gapstack.errors import DataError, counted
-from gapstack.evaluation.metrics import METRICS, Predictions, f1_percent, f1_ratio, gold_decisions, outcomes
+from gapstack.evaluation.metrics import (
+    METRICS,
+    Metric,
+    Predictions,
+    f1_percent,
+    f1_ratio,
+    gold_decisions,
+    metrics_in,
+    outcomes,
+)
 from gapstack.evaluation.resampling import (
     REPLICATES,
     Groups,
@@ -216,7 +225,8 @@ def degenerate_scores(corpus: Corpus, training_labels: Labels | None = None) -> 
     }
 
 
-SLICE_SCORES = ("logloss", "accuracy", "f1_overall", "f1_masculine", "f1_feminine", "f1_gap", "logloss_gap")
+_SLICED, _GAPS = metrics_in("slices"), metrics_in("gaps")
+SLICE_SCORES = (*_SLICED, *(f"{name}_gap" for name in _GAPS))
 """Scores of a slice; the gaps are feminine minus masculine, so a negative F1 gap is against feminine pronouns."""
 
 
@@ -244,12 +254,11 @@ def slice_scores(
 ) -> list[Slice]:
     """Score every member on every slice by the values (n,) of ``dimensions``; those in ``order`` come first."""
     pages = Pages(groups)
-    table = np.stack(list(members.values()), axis=1)
-    sums = np.concatenate([table[..., metric_columns(name)] for name in SLICE_SCORES[:3]], -1)
-    # number of rows, then contributions of each member; of all rows, masculine and feminine ones: (n, 3, columns)
-    rows = np.concatenate([np.ones((len(groups), 1)), sums.reshape(len(groups), -1)], axis=1)
-    sides = [genders == gender.value for gender in (Gender.MASCULINE, Gender.FEMININE)]
-    parts = np.stack([np.ones(len(groups)), *sides], axis=1)[:, :, None] * rows[:, None]
+    table = np.stack(list(members.values()), axis=1)  # (n, m, columns)
+    # number of rows and contributions of each member: on all rows, on feminine and on masculine ones
+    sides = [genders == gender.value for gender in (Gender.FEMININE, Gender.MASCULINE)]
+    parts = [(np.ones(len(groups)), _SLICED), *((side.astype(np.float64), _GAPS) for side in sides)]
+    columns = np.hstack([_contributions(table, names) * here[:, None] for here, names in parts])
     # all draws fit into memory as counts; single precision is plenty for sums of a few thousand rows
     draws = [block.astype(np.uint16) for block in resamples(pages.count, replicates, seed)]
     result: list[Slice] = []
@@ -258,11 +267,12 @@ def slice_scores(
         for value in (value for value in ordered if value and value in values):
             here = np.flatnonzero(values == value)
             touched, place = np.unique(pages.place[here], return_inverse=True)
-            by_page = page_sums(place, parts[here].reshape(len(here), -1))
+            by_page = page_sums(place, columns[here])
             single = by_page.astype(np.float32)
-            samples = [_scores(block[:, touched].astype(np.float32) @ single) for block in draws]
-            whole = by_page.sum(axis=0, keepdims=True)
-            points = _scores(whole)
+            samples = [
+                _scores(block[:, touched].astype(np.float32) @ single, len(members)) for block in draws
+            ]
+            points = _scores(by_page.sum(axis=0, keepdims=True), len(members))
             ends = (
                 percentiles(np.concatenate(samples))
                 if pages.count > 1
@@ -271,19 +281,39 @@ def slice_scores(
             # (m, 3, scores)
             intervals = np.concatenate([points, ends]).swapaxes(0, 1)
             scores = {key: intervals[..., number] for number, key in enumerate(SLICE_SCORES)}
-            n, masculine, feminine = (int(count) for count in whole.reshape(3, -1)[:, 0])
-            result.append(Slice(name, value, n, masculine, feminine, scores))
+            feminine, masculine = (int(side[here].sum()) for side in sides)
+            result.append(Slice(name, value, len(here), masculine, feminine, scores))
     return result
 
 
-def _scores(totals: Matrix) -> Floats:
-    """Scores (replicates, members, scores) from sums (replicates, 3 * (1 + members * 5))."""
-    by_part = totals.astype(np.float64).reshape(len(totals), 3, -1)
-    rows, sums = by_part[:, :, :1], by_part[:, :, 1:].reshape(len(totals), 3, -1, 5)
-    n = np.where(rows > 0, rows, np.nan)
-    losses, hits = sums[..., 0] / n, sums[..., 1] / n
-    # without a name that is right there is nothing to find, and no F1
-    f1 = f1_percent(sums[..., 2], sums[..., 3], sums[..., 4])
-    f1 = np.where(sums[..., 2] + sums[..., 4] > 0, f1, np.nan)
-    gaps = f1[:, 2] - f1[:, 1], losses[:, 2] - losses[:, 1]
-    return np.stack([losses[:, 0], hits[:, 0], f1[:, 0], f1[:, 1], f1[:, 2], *gaps], axis=-1)
+def _contributions(table: Floats, names: Sequence[str]) -> Floats:
+    """A column of ones, then the columns of each metric for each member: (n, 1 + m * columns)."""
+    picked = [table[..., metric_columns(name)].reshape(len(table), -1) for name in names]
+    return np.hstack([np.ones((len(table), 1)), *picked])
+
+
+def _scores(totals: Matrix, members: int) -> Floats:
+    """Scores (replicates, members, scores) from sums of all, feminine and masculine rows side by side."""
+    sums = totals.astype(np.float64)
+    scores: list[list[Floats]] = []
+    start = 0
+    for names in (_SLICED, _GAPS, _GAPS):
+        rows, start = sums[:, start], start + 1
+        scores.append([])
+        for name in names:
+            stop = start + members * METRICS[name].columns
+            scores[-1].append(
+                _slice_score(METRICS[name], rows, sums[:, start:stop].reshape(len(sums), members, -1))
+            )
+            start = stop
+    whole, feminine, masculine = scores
+    gaps = [one - other for one, other in zip(feminine, masculine, strict=True)]
+    return np.stack([*whole, *gaps], axis=-1)
+
+
+def _slice_score(metric: Metric, rows: Floats, sums: Floats) -> Floats:
+    """A metric (replicates, members) from numbers of rows (replicates,) and sums; NaN without a value."""
+    number = np.broadcast_to(np.where(rows > 0, rows, np.nan)[:, None, None], (*sums.shape[:-1], 1))
+    whole = np.concatenate([number, sums], axis=-1)
+    score = np.where(np.isnan(number[..., 0]), np.nan, metric.score(whole))
+    return score if metric.defined is None else np.where(metric.defined(whole), score, np.nan)

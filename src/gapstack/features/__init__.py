@@ -17,17 +17,19 @@ from numpy.typing import NDArray
 
 from gapstack.cache import Memory, row_key
 from gapstack.data import Corpus, Example, Gender
+from gapstack.language.grammar import Parse
+from gapstack.language.parses import PARSER, parser_key, parses
 from gapstack.registry import Entry, Registry
-from gapstack.settings import OneOf
-from gapstack.text.grammar import Parse
-from gapstack.text.parses import parser_key, parses
+from gapstack.settings import OneOf, Reads
 from gapstack.types import Floats
 
 BLOCKS: Registry[Callable[[Corpus], Features]] = Registry(
     "feature block",
     {
-        "surface": Entry("gapstack.features.surface:surface_features", "words and names as they stand"),
-        "cues": Entry("gapstack.features.cues:cue_features", "parse, discourse and binding"),
+        "surface": Entry(
+            "gapstack.features.surface_features:surface_features", "words and names as they stand"
+        ),
+        "cues": Entry("gapstack.features.cue_features:cue_features", "parse, discourse and binding"),
         "fill_the_gap": Entry(
             "gapstack.features.published:fill_the_gap_features", "the pronoun's place, filled"
         ),
@@ -38,6 +40,14 @@ BLOCKS: Registry[Callable[[Corpus], Features]] = Registry(
 """Functions that compute a block, by name."""
 BlockName = Annotated[str, OneOf(BLOCKS)]
 
+
+def _parser_of(blocks: Sequence[str]) -> str:
+    return PARSER.digest(None) if any(map(needs_parses, blocks)) else ""
+
+
+BLOCKS_READ = Reads(_parser_of, recorded_as="parser", by_content=False)
+BlockNames = Annotated[Sequence[BlockName], BLOCKS_READ]
+"""A setting for :func:`features`."""
 
 Values = tuple[Floats, Floats]  # features of one row: (2, k) of the candidates and (m,) of the row
 

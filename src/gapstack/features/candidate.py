@@ -11,8 +11,8 @@ from itertools import accumulate, takewhile
 
 from gapstack.data import Example, Gender, Span
 from gapstack.data.example import GENDER_BY_FORM
-from gapstack.text import word_classes as classes
-from gapstack.text.words import PageTitle, Words, distinctive_tokens, page_title, tokens, words
+from gapstack.language import word_classes as classes
+from gapstack.language.words import PageTitle, Words, distinctive_tokens, page_title, tokens, words
 
 
 def looks_like_verb(word: str) -> bool:

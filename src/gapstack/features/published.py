@@ -23,10 +23,10 @@ import numpy as np
 
 from gapstack.data import Example, Gender, Span
 from gapstack.features import ParseFeatures, Values
-from gapstack.text.discourse import Discourse
-from gapstack.text.grammar import Parse
-from gapstack.text.scenes import Barrier
-from gapstack.text.words import distinctive_tokens, page_title, same_token, shared_tokens, words
+from gapstack.language.discourse import Discourse
+from gapstack.language.grammar import Parse
+from gapstack.language.scenes import Barrier
+from gapstack.language.words import distinctive_tokens, page_title, same_token, shared_tokens, words
 from gapstack.types import Floats
 
 _SCORES = ("parallel", "theta", "tree", "chars")

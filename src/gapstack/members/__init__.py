@@ -124,6 +124,12 @@ _OURS = {
         "Webster et al. 2018",
         "files of clusters",
     ),
+    "running_text": _member(
+        "resolved_texts:RunningText",
+        "the resolver of running text, its probabilities calibrated",
+        "ours; off-the-shelf resolvers as in Webster et al. 2018",
+        "the model of running text",
+    ),
     "static_vectors": _member(
         "static_vectors:StaticVectors",
         "small siamese head over static word vectors",

@@ -1,6 +1,6 @@
 """Functions and scikit-learn's classifiers as members, for :func:`gapstack.stack` and ``gapstack.cross_validate``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from reprlib import repr
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError
-from gapstack.features import BlockName, features
+from gapstack.features import BlockNames, features
 from gapstack.members import MEMBERS, create
 from gapstack.members.member import Member, Predictor
 from gapstack.members.part import Part
@@ -28,20 +28,23 @@ class FunctionMember(Member):
         self._predict_proba(corpus)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        found = np.asarray(self.function(corpus), dtype=np.float64)
-        if found.shape != (len(corpus), len(Label)) or (found < 0).any():
+        result = np.asarray(self.function(corpus), dtype=np.float64)
+        if result.shape != (len(corpus), len(Label)) or (result < 0).any():
             raise MemberError(
-                f"{self.function} returned an array of shape {found.shape}; expected probabilities of A, B and NEITHER "
-                f"for each of {len(corpus)} rows"
+                f"{self.function} returned an array of shape {result.shape}; expected probabilities of A, B and "
+                f"NEITHER for each of {len(corpus)} rows"
             )
-        return found
+        return result
 
 
 class ClassifierMember(Member):
-    """A scikit-learn classifier of A, B and NEITHER (0, 1, 2) over standardised features, means if missing."""
+    """A classifier of A, B and NEITHER (0, 1, 2) over standardised features, means if missing.
+
+    ``fit`` fits a copy of ``estimator``: scikit-learn's clone, or a deep copy of an object without ``get_params``.
+    """
 
     estimator: Any
-    blocks: Sequence[BlockName] = ("surface",)
+    blocks: BlockNames = ("surface",)
     """Feature blocks, by their names in :data:`gapstack.features.BLOCKS`."""
 
     def _fit(self, corpus: Corpus) -> None:
@@ -49,18 +52,26 @@ class ClassifierMember(Member):
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
-        impute = SimpleImputer(keep_empty_features=True)
-        pipeline = make_pipeline(impute, StandardScaler(), clone(self.estimator))
-        self.pipeline_ = pipeline.fit(self._table(corpus), corpus.labels)
+        self.scaler_ = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+        table = self.scaler_.fit_transform(self._table(corpus))
+        self.estimator_ = clone(self.estimator, safe=False)
+        self.estimator_.fit(table, corpus.labels)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        predicted = np.asarray(self.estimator_.predict_proba(self.scaler_.transform(self._table(corpus))))
+        classes = getattr(self.estimator_, "classes_", np.arange(len(Label)))
+        if predicted.shape != (len(corpus), len(classes)):
+            raise MemberError(
+                f"{type(self.estimator).__name__}.predict_proba returned an array of shape {predicted.shape}; "
+                f"expected {(len(corpus), len(classes))}, a column for each of {len(classes)} classes"
+            )
         probabilities = np.zeros((len(corpus), len(Label)))
-        probabilities[:, self.pipeline_.classes_] = self.pipeline_.predict_proba(self._table(corpus))
+        probabilities[:, classes] = predicted
         return probabilities
 
     def _table(self, corpus: Corpus) -> Floats:
-        found = features(corpus, self.blocks)
-        return np.concatenate([found.candidates[:, 0], found.candidates[:, 1], found.shared], axis=1)
+        table = features(corpus, self.blocks)
+        return np.concatenate([table.candidates[:, 0], table.candidates[:, 1], table.shared], axis=1)
 
 
 def as_member(item: object) -> Member:

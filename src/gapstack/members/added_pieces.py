@@ -103,8 +103,8 @@ def insert(view: PieceView, places: Ints, added: Sequence[Ints]) -> PieceView:
     at = np.repeat(places, sizes)
     # pieces that are added before each original piece
     shift = np.cumsum(np.bincount(at, minlength=len(view.ids) + 1))
-    own = sizes.reshape(-1, len(view)).sum(axis=0)
-    bounds = view.bounds + np.concatenate([[0], np.cumsum(own)])
+    added_to_text = sizes.reshape(-1, len(view)).sum(axis=0)
+    bounds = view.bounds + np.concatenate([[0], np.cumsum(added_to_text)])
     ranges = view.bounds[:-1, None, None] + view.mentions - [0, 1]
     return PieceView(
         np.insert(view.ids, at, np.concatenate(added)),

@@ -26,13 +26,21 @@ from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label
 from gapstack.data.augment import Variant, average, variants
+from gapstack.encoding.encoders import EncoderName
 from gapstack.errors import MemberError
-from gapstack.features import BlockName, features
-from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
+from gapstack.features import BLOCKS_READ, BlockName, features
+from gapstack.members.frozen_head import (
+    MENTION_SCALING,
+    ON_MENTIONS,
+    Arrays,
+    FrozenHead,
+    HeadInputs,
+    mention_vectors,
+)
 from gapstack.members.layers import SwapEquivariant, dense_block
-from gapstack.settings import Count, FractionBelowOne, NonNegative
+from gapstack.settings import Count, FractionBelowOne, Natural, NonNegative, ReadInput
 from gapstack.training.plan import CONSTANT_RATE
-from gapstack.types import Floats, Ints, Probabilities
+from gapstack.types import Floats, Floats32, Ints, Probabilities
 
 VARIANTS = ("original", "anonymise_0", "anonymise_1", "anonymise_2", "anonymise_3")
 """Copies of a row, in the order of the weights."""
@@ -43,10 +51,17 @@ BUCKETS = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 """Lower bounds of the distance buckets but the first (Lee et al. 2017, section 4)."""
 
 
-class Anonymised(MentionHead):
+class Anonymised(FrozenHead):
     """A head over frozen vectors of rows and their anonymised copies."""
 
+    encoder: EncoderName = None
+    """Name or folder of the encoder; the embedded MiniLM by default."""
+    layers: Sequence[Natural] | None = None
+    """Layers that are read, side by side; None for those at two thirds of the depth."""
+    null_space: bool = False
+    """Project vectors to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020)."""
     max_pieces: Count | None = None
+    """Longest window in pieces; by default the encoder's limit."""
     head: Literal["end_to_end", "pure"] = "end_to_end"
     """``end_to_end`` or ``pure``."""
     scalars: Literal["surface", "fill_the_gap"] = "surface"
@@ -76,12 +91,12 @@ class Anonymised(MentionHead):
     """The paper's models of five inner folds, each of which stops the training on the other four, are five seeds
     here that hold back a fifth of the pages each. Weights for cased BERT and the settings of ``pure`` are in the recipe
     ``liu2019``."""
-    LAYERS = ((16,), 24)
     PLAN = ON_MENTIONS.changed({"epochs": 10, "batch_size": 128, "head_lr": 1e-3})
 
-    def reads(self) -> dict[str, Any]:
+    def reads(self) -> dict[str, ReadInput]:
         """Inputs: the parser only for the paper's scalars."""
-        return super().reads() | {"blocks": (self.scalars,) if self.head == "end_to_end" else ()}
+        blocks = (self.scalars,) if self.head == "end_to_end" else ()
+        return super().reads() | {"blocks": BLOCKS_READ.of(blocks)}
 
     def _prepare(self, corpus: Corpus) -> None:
         list(self._variants(corpus, VARIANTS))
@@ -95,6 +110,9 @@ class Anonymised(MentionHead):
         for variant, part in zip(copies, np.split(mentions, len(copies)), strict=True):
             yield variant, {"mentions": part, **others}
 
+    def _mentions(self, corpus: Corpus) -> Floats32:
+        return mention_vectors(corpus, self.encoder, self.layers, ((16,), 24), self.max_pieces)
+
     def _other_inputs(self, corpus: Corpus) -> Arrays:
         """``names`` (n, 2, 5), the scalars, and ``distances`` (n, 2), their buckets; nothing for ``pure``."""
         if self.head == "pure":
@@ -103,12 +121,19 @@ class Anonymised(MentionHead):
         if self.scalars == "surface":
             scalars = [surface[name] for name in _SURFACE]
         else:
-            found = columns_of(corpus, "fill_the_gap")
-            scalars = [np.nan_to_num(found[name], nan=none) for name, none in _PUBLISHED.items()]
-            scalars.append(np.isnan(found["gap_theta"]))
+            columns = columns_of(corpus, "fill_the_gap")
+            scalars = [np.nan_to_num(columns[name], nan=none) for name, none in _PUBLISHED.items()]
+            scalars.append(np.isnan(columns["gap_theta"]))
         return {"names": np.stack(scalars, axis=-1), "distances": distance_buckets(surface["words"])}
 
-    def _to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
+    def _inputs(self) -> HeadInputs:
+        return HeadInputs(self._read, MENTION_SCALING, self._read_copies, self.null_space)
+
+    def _read(self, corpus: Corpus) -> Arrays:
+        return {"mentions": self._mentions(corpus), **self._other_inputs(corpus)}
+
+    def _read_copies(self, corpus: Corpus) -> tuple[Arrays, Ints]:
+        """Inputs of the rows and their copies, and the row of each."""
         names = "original", *(f"anonymise_{number}" for number in self.copies)
         parts = [
             (np.flatnonzero(variant.counts), arrays) for variant, arrays in self._variants(corpus, names)
@@ -125,12 +150,13 @@ class Anonymised(MentionHead):
             )
         weighted = {name: weight for name, weight in zip(VARIANTS, self.weights, strict=True) if weight}
         answers = [
-            (variant, self._answer(arrays)) for variant, arrays in self._variants(corpus, list(weighted))
+            (variant, self._mean_of_networks(arrays))
+            for variant, arrays in self._variants(corpus, list(weighted))
         ]
         copies, probabilities = map(list, zip(*answers, strict=True))
         return average(copies, probabilities, list(weighted.values()))
 
-    def _head(self, arrays: Arrays) -> nn.Module:
+    def _build_head(self, arrays: Arrays) -> nn.Module:
         inputs = arrays["mentions"].shape[-1]
         if self.head == "pure":
             return SwapEquivariant(PureHead(inputs, 0.6 if self.dropout is None else self.dropout))
@@ -140,8 +166,8 @@ class Anonymised(MentionHead):
 
 def columns_of(corpus: Corpus, block: BlockName) -> dict[str, Floats]:
     """A feature block's columns of the names, (n, 2) each."""
-    found = features(corpus, (block,))
-    return {name: found.candidates[..., number] for number, name in enumerate(found.candidate_names)}
+    table = features(corpus, (block,))
+    return {name: table.candidates[..., number] for number, name in enumerate(table.candidate_names)}
 
 
 def distance_buckets(words: Floats) -> Ints:
@@ -164,10 +190,12 @@ class EndToEndHead(nn.Module):
 
     def forward(self, mentions: Tensor, names: Tensor, distances: Tensor) -> Tensor:
         """Map vectors (b, 3, D), scalars (b, 2, k) and buckets (b, 2) to logits (b, 3)."""
-        own = mentions[:, 1:]
-        pronoun = mentions[:, :1].expand_as(own)
+        candidates = mentions[:, 1:]
+        pronoun = mentions[:, :1].expand_as(candidates)
         # (b, 2, 3 D + units + k)
-        pairs = torch.cat([pronoun, own, pronoun * own, self.distance(distances), names], dim=-1)
+        pairs = torch.cat(
+            [pronoun, candidates, pronoun * candidates, self.distance(distances), names], dim=-1
+        )
         scores = self.score(pairs).squeeze(-1)
         return torch.cat([scores, torch.zeros_like(scores[:, :1])], dim=-1)
 

@@ -23,69 +23,43 @@ from scipy.special import softmax
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Example, Label, Span
+from gapstack.encoding.encoders import EncoderName
 from gapstack.errors import MemberError
-from gapstack.members.frozen_head import ON_MENTIONS, Arrays, EncoderMember, FrozenHead, Scaling
+from gapstack.language.words import page_title, shared_tokens, words
+from gapstack.members.frozen_head import Arrays, FrozenHead, HeadInputs, mention_vectors
 from gapstack.members.layers import dense_block
-from gapstack.members.soft_labels import DistilledMember, TrainingSet
+from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.settings import Count, FractionBelowOne, Natural, Positive, Seed
-from gapstack.text.words import page_title, shared_tokens, words
 from gapstack.training.plan import CONSTANT_RATE
 from gapstack.types import Floats, Ints, Probabilities
 
 CLASSIFIERS = {"svm": 5.0, "logistic": 0.025}  # classifiers and their published C
 IMPOSSIBLE = -1e4  # logit of a class that is left out
-_FOLDS = 5  # of the decision values
+_FOLDS = 5  # folds of the cross-validated decision values
 _DISTANCE_UNIT = 500.0  # words
 
 
-class LeavesOut(DistilledMember):
-    """Base of models that may know two of the classes."""
+_TWO_THIRDS = ((2,), 3)
+Without = Literal["A", "B", "NEITHER"] | None
 
-    without: Literal["A", "B", "NEITHER"] | None = None
-    """A class that is not learned: its rows are left out, and its probability is its share of the training rows."""
 
-    LEARNED = ("share",)
+def left_out(without: Without) -> Label | None:
+    """The class of a setting ``without``."""
+    return None if without is None else Label[without]
 
-    @property
-    def left_out(self) -> Label | None:
-        """The class ``without``."""
-        return None if self.without is None else Label[self.without]
 
-    def _fit(self, corpus: Corpus) -> None:
-        kept = corpus.labels != self.left_out
-        super()._fit(corpus.take(np.flatnonzero(kept)))  # type: ignore[safe-super]
-        self.share_ = float((~kept).sum() + 1) / (len(corpus) + len(Label))
+def share_of(label: Label | None, labels: Ints) -> float:
+    """Share of a class among the training rows, with add-one smoothing."""
+    return float((labels == label).sum() + 1) / (len(labels) + len(Label))
 
-    def _soft_labelled(self) -> tuple[Corpus, Floats]:
-        rows, targets = super()._soft_labelled()
-        if self.left_out is not None:
-            targets[:, self.left_out] = 0
-        kept = np.flatnonzero(targets.sum(axis=1) > 0)
-        return rows.take(kept), targets[kept]
 
-    def _normalised(self, corpus: Corpus) -> Probabilities:
-        """Give the class that was left out its share."""
-        probabilities = super()._normalised(corpus)
-        if self.left_out is not None:
-            probabilities = probabilities * (1 - self.share_)
-            probabilities[:, self.left_out] = self.share_
+def with_share(probabilities: Probabilities, label: Label | None, share: float) -> Probabilities:
+    """Give a class that was left out its share, and the others (n, 3), which sum to 1, the rest."""
+    if label is None:
         return probabilities
-
-
-class MentionProducts(LeavesOut, EncoderMember):
-    """Base of models over [scalars; A; B; P; A * P; B * P]."""
-
-    layer: Natural | None = None
-    """Layer of the vectors, from 0 (embeddings); by default at two thirds of the depth."""
-    max_pieces: Count | None = None
-    """Longest window in pieces; by default the encoder's limit."""
-
-    def _prepare(self, corpus: Corpus) -> None:
-        self._vectors(corpus)
-
-    def _vectors(self, corpus: Corpus) -> Floats:
-        """Mean vectors of pronoun, A and B, (n, 3, H)."""
-        return self._mean_vectors(corpus, self.layer, self.max_pieces, np.float64)
+    shared = probabilities * (1 - share)
+    shared[:, label] = share
+    return shared
 
 
 def products(vectors: Floats, corpus: Corpus) -> Floats:
@@ -94,9 +68,17 @@ def products(vectors: Floats, corpus: Corpus) -> Floats:
     return np.concatenate([scalars(corpus), a, b, p, a * p, b * p], axis=1)
 
 
-class KernelSVM(MentionProducts):
-    """A radial kernel, or a logistic regression."""
+class KernelSVM(SoftLabelMember):
+    """A radial kernel, or a logistic regression, over the products of mention vectors."""
 
+    encoder: EncoderName = None
+    """Name or folder of the encoder; the embedded MiniLM by default."""
+    layer: Natural | None = None
+    """Layer of the vectors, from 0 (embeddings); by default at two thirds of the depth."""
+    max_pieces: Count | None = None
+    """Longest window in pieces; by default the encoder's limit."""
+    without: Without = None
+    """A class that is not learned: its rows are left out, and its probability is its share of the training rows."""
     classifier: Literal["svm", "logistic"] = "svm"
     """``svm`` or ``logistic`` (multinomial regression)."""
     c: Positive | None = None
@@ -117,14 +99,27 @@ class KernelSVM(MentionProducts):
         "max_pieces": 450,
     }
 
-    def _learn(self, training_set: TrainingSet) -> None:
+    LEARNED = ("share",)
+
+    def _vectors(self, corpus: Corpus) -> Floats:
+        """Mean vectors of pronoun, A and B, (n, 3, H)."""
+        return mention_vectors(corpus, self.encoder, self.layer, _TWO_THIRDS, self.max_pieces, np.float64)
+
+    def _prepare(self, corpus: Corpus) -> None:
+        self._vectors(corpus)
+
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
         from sklearn.linear_model import LogisticRegression
 
+        label_left_out = left_out(self.without)
+        self.share_ = share_of(label_left_out, training_set.gold_labels)
+        if label_left_out is not None:
+            training_set = training_set.without(label_left_out)
         # the machine learns one class a row: the most probable one, with its share of the row's weight
         labels = training_set.targets.argmax(axis=1)
         weights = training_set.weights * training_set.targets.max(axis=1)
         counts = np.bincount(labels, minlength=len(Label))
-        fewest = int(min(counts[label] for label in Label if label != self.left_out))
+        fewest = int(min(counts[label] for label in Label if label != label_left_out))
         if fewest < 2:
             raise MemberError(
                 f"kernel_svm needs two rows of each class; A, B and Neither have {', '.join(map(str, counts))}"
@@ -174,12 +169,20 @@ class KernelSVM(MentionProducts):
         if self.classifier == "svm":
             inputs = decision_values(self.arrays_, inputs)
         logits = inputs @ self.arrays_["weights"].T + self.arrays_["biases"]
-        return softmax(logits, axis=1)
+        return with_share(softmax(logits, axis=1), left_out(self.without), self.share_)
 
 
-class MentionNetwork(MentionProducts, FrozenHead):
-    """One hidden layer with batch normalisation."""
+class MentionNetwork(FrozenHead):
+    """One hidden layer with batch normalisation over the products of mention vectors."""
 
+    encoder: EncoderName = None
+    """Name or folder of the encoder; the embedded MiniLM by default."""
+    layer: Natural | None = None
+    """Layer of the vectors, from 0 (embeddings); by default at two thirds of the depth."""
+    max_pieces: Count | None = None
+    """Longest window in pieces; by default the encoder's limit."""
+    without: Without = None
+    """A class that is not learned: its rows are left out, and its probability is its share of the training rows."""
     hidden: Count = 64
     dropout: FractionBelowOne = 0.8
     """Units of the hidden layer and their dropout; the paper's two-class network has 512."""
@@ -191,14 +194,25 @@ class MentionNetwork(MentionProducts, FrozenHead):
         "training": CONSTANT_RATE
         | {"epochs": 30, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.05, "max_norm": None},
     }
-    PLAN = ON_MENTIONS
-    SCALING: ClassVar[Mapping[str, Scaling]] = {"inputs": "columns"}
+    LEARNED = ("share",)
 
-    def _arrays(self, corpus: Corpus) -> Arrays:
-        return {"inputs": products(self._vectors(corpus), corpus)}
+    def _inputs(self) -> HeadInputs:
+        return HeadInputs(self._read, {"inputs": "columns"})
 
-    def _head(self, arrays: Arrays) -> nn.Module:
-        return MentionLayers(arrays["inputs"].shape[-1], self.hidden, self.dropout, self.left_out)
+    def _read(self, corpus: Corpus) -> Arrays:
+        vectors = mention_vectors(corpus, self.encoder, self.layer, _TWO_THIRDS, self.max_pieces, np.float64)
+        return {"inputs": products(vectors, corpus)}
+
+    def _build_head(self, arrays: Arrays) -> nn.Module:
+        return MentionLayers(arrays["inputs"].shape[-1], self.hidden, self.dropout, left_out(self.without))
+
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
+        label = left_out(self.without)
+        self.share_ = share_of(label, training_set.gold_labels)
+        super()._fit_training_set(training_set if label is None else training_set.without(label))
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        return with_share(super()._predict_proba(corpus), left_out(self.without), self.share_)
 
 
 class MentionLayers(nn.Module):
@@ -214,20 +228,20 @@ class MentionLayers(nn.Module):
         return leave_out(self.layers(inputs), self.left_out)
 
 
-def leave_out(logits: Tensor, left_out: Label | None) -> Tensor:
+def leave_out(logits: Tensor, label: Label | None) -> Tensor:
     """Logits (b, 3) with probability 0 for a class, if one is left out."""
-    if left_out is None:
+    if label is None:
         return logits
-    return logits.index_fill(1, logits.new_tensor([left_out]).long(), IMPOSSIBLE)
+    return logits.index_fill(1, logits.new_tensor([label]).long(), IMPOSSIBLE)
 
 
 def softmax_arrays(fitted: Any) -> dict[str, NDArray[Any]]:
     """Weights (3, k) and biases (3,) of a fitted ``LogisticRegression`` of two or three classes."""
     weights, biases = np.zeros((len(Label), fitted.n_features_in_)), np.full(len(Label), IMPOSSIBLE)
     biases[fitted.classes_] = 0.0
-    # of two classes, it has the weights of the second
-    own = fitted.classes_ if len(fitted.classes_) > 2 else fitted.classes_[1:]
-    weights[own], biases[own] = fitted.coef_, fitted.intercept_
+    # with two classes, it only has the weights of the second
+    rows = fitted.classes_ if len(fitted.classes_) > 2 else fitted.classes_[1:]
+    weights[rows], biases[rows] = fitted.coef_, fitted.intercept_
     return {"weights": weights, "biases": biases}
 
 
@@ -258,13 +272,13 @@ def _scalars(example: Example) -> Sequence[float]:
 def machine_arrays(fitted: Any) -> dict[str, NDArray[Any]]:
     """Support vectors, dual coefficients and intercept of a ``sklearn.svm.SVC`` with a radial kernel."""
     ends = fitted.n_support_.cumsum()
-    own = [slice(end - count, end) for count, end in zip(fitted.n_support_, ends, strict=True)]
-    pairs = list(combinations(range(len(own)), 2))
+    vectors_of = [slice(end - count, end) for count, end in zip(fitted.n_support_, ends, strict=True)]
+    pairs = list(combinations(range(len(vectors_of)), 2))
     dual = np.zeros((len(fitted.support_vectors_), len(pairs)))
     for pair, (i, j) in enumerate(pairs):
         # libsvm has a row for each other class: those after a class' own move up by one
-        dual[own[i], pair] = fitted.dual_coef_[j - 1, own[i]]
-        dual[own[j], pair] = fitted.dual_coef_[i, own[j]]
+        dual[vectors_of[i], pair] = fitted.dual_coef_[j - 1, vectors_of[i]]
+        dual[vectors_of[j], pair] = fitted.dual_coef_[i, vectors_of[j]]
     return {
         "machine_vectors": fitted.support_vectors_,
         "machine_dual": dual,

@@ -1,9 +1,9 @@
 """Baselines: the class prior, a coin, and the five coreference cues of Webster et al. 2018, section 4.3.
 
-A cue decides for a name in one of the passes of its sieve (:mod:`gapstack.text.cues`), with a margin. A monotone model
-turns decisions into probabilities: the logits of (A, B, NEITHER) are (+s, -s, n) where A is chosen and (-s, +s, n)
-where B is. For each pass, s is never negative and grows with the margin, and n never grows with it. The weights are
-fitted by ridge-penalised maximum likelihood.
+A cue decides for a name in one of the passes of its sieve (:mod:`gapstack.language.cues`), with a margin. A monotone
+model turns decisions into probabilities: the logits of (A, B, NEITHER) are (+s, -s, n) where A is chosen and
+(-s, +s, n) where B is. For each pass, s is never negative and grows with the margin, and n never grows with it. The
+weights are fitted by ridge-penalised maximum likelihood.
 """
 
 from dataclasses import replace
@@ -16,10 +16,20 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from gapstack.data import Corpus, Label
+from gapstack.language.cues import (
+    OURS,
+    Closeness,
+    Counted,
+    Cue,
+    CueDecisions,
+    Definition,
+    decide,
+    needs_parses,
+)
+from gapstack.language.parses import ParserName
+from gapstack.language.scenes import Candidates, Context, Setting
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
-from gapstack.settings import NonNegative, Seed
-from gapstack.text.cues import OURS, Closeness, Counted, Cue, CueDecisions, Definition, decide, needs_parses
-from gapstack.text.scenes import Candidates, Context, Setting
+from gapstack.settings import NonNegative, ReadInput, Seed
 from gapstack.types import Bools, Floats, Probabilities
 
 _HALF_MARGIN = 4.0  # in words or edges: scaled to one half
@@ -31,7 +41,7 @@ class Prior(SoftLabelMember):
 
     LEARNED = ("prior",)
 
-    def _learn(self, training_set: TrainingSet) -> None:
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
         counts = training_set.weights @ training_set.targets + 1.0
         self.prior_ = counts / counts.sum()
 
@@ -52,7 +62,7 @@ class Random(SoftLabelMember):
 
     LEARNED = ("neither",)
 
-    def _learn(self, training_set: TrainingSet) -> None:
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
         neither = float(training_set.weights @ training_set.targets[:, Label.NEITHER])
         self.neither_ = (neither + 1) / (len(training_set) + len(Label))
 
@@ -73,7 +83,7 @@ class CueMember(SoftLabelMember):
     """``page-context`` (the page's title may be read), or ``snippet-context``, which only the cue URL refuses."""
     ridge: NonNegative = 1.0
     """Strength of the penalty on the squared weights, in units of examples."""
-    parser: str | None = None
+    parser: ParserName = None
     """spaCy pipeline, by folder or package name; by default ``GAP_PARSER``, else the project's own."""
 
     LEARNED: ClassVar[tuple[str, ...]] = ("strength", "doubt")
@@ -94,38 +104,49 @@ class CueMember(SoftLabelMember):
         """Decisions for A and B, (n, 2); needs no fit."""
         return self.cue_decisions(corpus).answers
 
-    def reads(self) -> dict[str, Any]:
+    def reads(self) -> dict[str, ReadInput]:
         """Inputs: the parser only where the cue needs one."""
-        return super().reads() | ({} if self._needs_parses() else {"parser": False})
-
-    def _needs_parses(self) -> bool:
-        return needs_parses(self.cue, self.candidates, self.definition)
+        reads = super().reads()
+        if not needs_parses(self.cue, self.candidates, self.definition):
+            del reads["parser"]
+        return reads
 
     def _prepare(self, corpus: Corpus) -> None:
         self.cue_decisions(corpus)
 
-    def _learn(self, training_set: TrainingSet) -> None:
-        direction, design, doubt = _design(self.cue_decisions(training_set.corpus))
-        targets, weights = training_set.targets, training_set.weights[:, None]
-        split = design.shape[1]
-
-        def loss(parameters: Floats) -> tuple[float, Floats]:
-            logits = _logits(direction, design @ parameters[:split], doubt @ parameters[split:])
-            error = weights * (softmax(logits, axis=1) - targets)
-            of_strength = design.T @ (direction * (error[:, 0] - error[:, 1]))
-            gradient = np.concatenate([of_strength, doubt.T @ error[:, 2]])
-            cross_entropy = -(weights * targets * log_softmax(logits, axis=1)).sum()
-            value = cross_entropy + self.ridge / 2 * parameters @ parameters
-            return float(value), gradient + self.ridge * parameters
-
-        free, positive, negative = (None, None), (0.0, None), (None, 0.0)
-        bounds = [positive] * split + [free, negative, negative, positive] * _MAX_PASSES
-        parameters = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
-        self.strength_, self.doubt_ = parameters[:split], parameters[split:]
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
+        decisions = self.cue_decisions(training_set.corpus)
+        self.strength_, self.doubt_ = fit_decisions(decisions, training_set, self.ridge)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        direction, design, doubt = _design(self.cue_decisions(corpus))
-        return softmax(_logits(direction, design @ self.strength_, doubt @ self.doubt_), axis=1)
+        return decision_probabilities(self.cue_decisions(corpus), self.strength_, self.doubt_)
+
+
+def fit_decisions(decisions: CueDecisions, training_set: TrainingSet, ridge: float) -> tuple[Floats, Floats]:
+    """Fit the weights of strength and doubt that turn decisions into probabilities."""
+    direction, design, doubt = _design(decisions)
+    targets, weights = training_set.targets, training_set.weights[:, None]
+    split = design.shape[1]
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        logits = _logits(direction, design @ parameters[:split], doubt @ parameters[split:])
+        error = weights * (softmax(logits, axis=1) - targets)
+        of_strength = design.T @ (direction * (error[:, 0] - error[:, 1]))
+        gradient = np.concatenate([of_strength, doubt.T @ error[:, 2]])
+        cross_entropy = -(weights * targets * log_softmax(logits, axis=1)).sum()
+        value = cross_entropy + ridge / 2 * parameters @ parameters
+        return float(value), gradient + ridge * parameters
+
+    free, positive, negative = (None, None), (0.0, None), (None, 0.0)
+    bounds = [positive] * split + [free, negative, negative, positive] * _MAX_PASSES
+    parameters = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
+    return parameters[:split], parameters[split:]
+
+
+def decision_probabilities(decisions: CueDecisions, strength: Floats, doubt: Floats) -> Probabilities:
+    """Probabilities (n, 3) of decisions by the weights of :func:`fit_decisions`."""
+    direction, design, doubt_design = _design(decisions)
+    return softmax(_logits(direction, design @ strength, doubt_design @ doubt), axis=1)
 
 
 def _logits(direction: Floats, strength: Floats, doubt: Floats) -> Floats:
@@ -137,7 +158,7 @@ def _design(decisions: CueDecisions) -> tuple[Floats, Floats, Floats]:
     """The chosen name, +1 A, -1 B, 0 both or none (n,), and the design matrices of s (n, 3L) and n (n, 4L)."""
     names = decisions.answers.astype(np.float64)
     alone = np.isinf(decisions.margins)
-    # from 0 for a tie to 1 without a runner-up
+    # reach is 0 for a tie and 1 without a runner-up
     reach = 1.0 - _HALF_MARGIN / (decisions.margins + _HALF_MARGIN)
     elsewhere = ~decisions.answers.any(axis=1)
     ones = np.ones(len(names))
@@ -182,7 +203,9 @@ class Parallelism(CueMember):
     cue = Cue.PARALLELISM
 
 
-class Url(Parallelism):
+class Url(CueMember):
     """The syntactically closest name that shares a word with the page title; then parallelism. GAP's best baseline."""
 
+    closeness: Closeness = "syntactic"
+    """As for the member ``parallelism``."""
     cue = Cue.URL

@@ -25,21 +25,23 @@ from torch.nn import functional
 from gapstack.data import Corpus, Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
-from gapstack.members.baoqiao import LeavesOut, leave_out
-from gapstack.members.fine_tuned import HEAD_ALONE, FineTuned
+from gapstack.language.parses import PARSER, parses
+from gapstack.language.scenes import scene
+from gapstack.members.baoqiao import Without, leave_out, left_out, share_of, with_share
+from gapstack.members.fine_tuned import HEAD_ALONE, LAST, FineTuned
 from gapstack.members.frozen_head import chosen_layers
 from gapstack.members.layers import initialise_like_bert, inside, masked_mean
-from gapstack.settings import Count, FractionBelowOne, LayerNumber
-from gapstack.text.parses import parses
-from gapstack.text.scenes import scene
+from gapstack.settings import Count, FractionBelowOne, LayerNumber, ReadInput
 from gapstack.training import PieceData, Targets
 from gapstack.training.plan import CONSTANT_RATE
-from gapstack.types import Bools
+from gapstack.types import Bools, Probabilities
 
 
-class BiDAF(LeavesOut, FineTuned):
+class BiDAF(FineTuned):
     """Attention flow from the pronoun over a frozen encoder."""
 
+    without: Without = None
+    """A class that is not learned: its rows are left out, and its probability is its share of the training rows."""
     layer: LayerNumber | None = None
     """Layer of the vectors, from 0 (embeddings) up or -1 (the last) down; by default at two thirds of the depth."""
     neither: Literal["names", "pronoun", "slot"] = "names"
@@ -56,19 +58,32 @@ class BiDAF(LeavesOut, FineTuned):
         "max_pieces": 450,
         "training": CONSTANT_RATE | {"epochs": 50, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.0},
     }
+    LEARNED = ("share",)
     PLAN = HEAD_ALONE.changed({"epochs": 20, "head_lr": 1e-3, "label_smoothing": 0.0})
 
-    def reads(self) -> dict[str, Any]:
+    def reads(self) -> dict[str, ReadInput]:
         """Inputs: also the parser, which finds the names of persons."""
-        return super().reads() | ({"parser": None} if self.neither == "names" else {})
+        return super().reads() | ({"parser": PARSER.of(None)} if self.neither == "names" else {})
 
-    def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        return chosen_layers(self.layer, encoder, ((2,), 3))
+    def _fit(self, corpus: Corpus) -> None:
+        is_left_out = corpus.labels == left_out(self.without)
+        self.share_ = share_of(left_out(self.without), corpus.labels)
+        super()._fit(corpus.take(np.flatnonzero(~is_left_out)))
 
-    def _head(self, encoder: Encoder) -> nn.Module:
-        return FlowHead(encoder.hidden_size, self.hidden, self.dropout, self.left_out)
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        return with_share(super()._predict_proba(corpus), left_out(self.without), self.share_)
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+    def _build_head(self, encoder: Encoder) -> nn.Module:
+        layers = chosen_layers(self.layer, encoder, ((2,), 3))
+        return FlowHead(encoder.hidden_size, self.hidden, self.dropout, left_out(self.without), layers)
+
+    def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+        label = left_out(self.without)
+        if targets is not None and targets.ndim == 2 and label is not None:  # soft labels
+            targets = targets.copy()
+            targets[:, label] = 0
+            kept = np.flatnonzero(targets.sum(axis=1) > 0)
+            corpus, targets = corpus.take(kept), targets[kept]
         view = align(corpus, encoder, self.max_pieces)
         others = np.zeros((len(view), 0), dtype=bool)
         if self.neither == "names":
@@ -96,9 +111,17 @@ def other_names(corpus: Corpus, view: PieceView) -> Bools:
 class FlowHead(nn.Module):
     """Scores of places by attention flow, averaged for each class; ``hidden`` ELU units over states of ``width``."""
 
-    def __init__(self, width: int, hidden: int, dropout: float, left_out: Label | None = None):
+    def __init__(
+        self,
+        width: int,
+        hidden: int,
+        dropout: float,
+        without: Label | None = None,
+        layers: tuple[int, ...] = LAST,
+    ):
         super().__init__()
-        self.left_out = left_out
+        self.encoder_layers = layers
+        self.without = without
         self.flow = AttentionFlow(width)
         self.score = nn.Sequential(
             nn.Dropout(dropout),
@@ -128,13 +151,13 @@ class FlowHead(nn.Module):
         classes = torch.stack([a, b, others], dim=1)
         classes = torch.cat([classes, slot.new_tensor([0, 0, 1]).expand(count, 3)[..., None]], dim=-1)
         row, place = classes.any(dim=1).nonzero(as_tuple=True)
-        found, asked = context[row, place], query[row]
+        pieces, asked = context[row, place], query[row]
         # [c; q; c * q; c * h]
-        merged = torch.cat([found, asked, found * asked, found * attended[row]], dim=-1)
+        merged = torch.cat([pieces, asked, pieces * asked, pieces * attended[row]], dim=-1)
         scores = context.new_zeros(count, length + 1)
         scores[row, place] = self.score(merged).squeeze(-1)
         logits = masked_mean(scores[:, None, :, None], classes).squeeze(-1)
-        return leave_out(logits, self.left_out)
+        return leave_out(logits, self.without)
 
 
 class AttentionFlow(nn.Module):
@@ -163,7 +186,7 @@ class TokenScores(FineTuned):
         | {"frozen": [], "max_norm": None, "attention_dropout": True},
     }
 
-    def _head(self, encoder: Encoder) -> nn.Module:
+    def _build_head(self, encoder: Encoder) -> nn.Module:
         return TokenScoresHead(encoder.hidden_size)
 
 

@@ -80,12 +80,12 @@ class QuestionAnswering(FineTuned):
     PLAN = ON_GAP.changed({"label_smoothing": 0.0})
     LEARNED = ("regression",)
 
-    def _head(self, encoder: Encoder) -> nn.Module:
+    def _build_head(self, encoder: Encoder) -> nn.Module:
         return AnswerSpanHead(
             encoder.hidden_size, min(self.max_pieces or encoder.max_pieces, encoder.max_pieces)
         )
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+    def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         weights = np.empty((len(corpus), 0))
         if targets is not None:
             each = targets.astype(np.float64) if targets.ndim == 2 else one_hot(targets.astype(np.int64))
@@ -97,23 +97,10 @@ class QuestionAnswering(FineTuned):
         names = view.mentions[:, _NAMES].astype(np.float64)
         return PieceData(view, np.dstack([names[..., 0], names[..., 1] - 1, weights]), {"text": text})
 
-    def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        """Mean (b,) of the cross-entropies of start and end over the pieces of the text, from logits (b, L, 2).
-
-        ``target`` (b, names, 3) has the first and last piece of each name and its probability; these need not sum to 1.
-        """
-        log_p = output.log_softmax(dim=1)
-        places, weights = target[..., :2].long(), target[..., 2:]
-        # (b, 2)
-        right = (weights * log_p.gather(1, places)).sum(dim=1)
-        is_text = output > _OUTSIDE
-        anywhere = weights.sum(dim=1) * log_p.masked_fill(~is_text, 0).sum(dim=1) / is_text.sum(dim=1)
-        return -((1 - smoothing) * right + smoothing * anywhere).mean(dim=1)
-
     def _fit(self, corpus: Corpus) -> None:
         calibration = corpus
         # texts that do not fit into a window are refused before training
-        self._data(corpus, self._encoder(), corpus.labels)
+        self._build_data(corpus, self._encoder(), corpus.labels)
         if self.calibration_share:
             learn, rest = validation_rows(corpus, self.calibration_share, self.seed)
             corpus, calibration = corpus.take(learn), corpus.take(rest)
@@ -124,7 +111,7 @@ class QuestionAnswering(FineTuned):
         )
 
     def _features(self, corpus: Corpus) -> Floats:
-        data = self._data(corpus, self._encoder(), None)
+        data = self._build_data(corpus, self._encoder(), None)
         return span_features(corpus, data.view, self._logits(data))
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
@@ -140,6 +127,20 @@ class AnswerSpanHead(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(width, 2)
         initialise_like_bert(self.classifier)
+
+    @staticmethod
+    def loss(output: Tensor, target: Tensor, smoothing: float) -> Tensor:
+        """Mean (b,) of the cross-entropies of start and end over the pieces of the text, from logits (b, L, 2).
+
+        ``target`` (b, names, 3) has the first and last piece of each name and its probability; these need not sum to 1.
+        """
+        log_p = output.log_softmax(dim=1)
+        places, weights = target[..., :2].long(), target[..., 2:]
+        # (b, 2)
+        right = (weights * log_p.gather(1, places)).sum(dim=1)
+        is_text = output > _OUTSIDE
+        anywhere = weights.sum(dim=1) * log_p.masked_fill(~is_text, 0).sum(dim=1) / is_text.sum(dim=1)
+        return -((1 - smoothing) * right + smoothing * anywhere).mean(dim=1)
 
     def forward(self, hidden: Tensor, text: Tensor, **_: Tensor) -> Tensor:
         """Map hidden states (b, L, H) and the texts' ranges (b, 2) to logits (b, limit, 2)."""
@@ -204,10 +205,10 @@ class MultipleChoice(FineTuned):
             )
         return plans
 
-    def _head(self, encoder: Encoder) -> nn.Module:
+    def _build_head(self, encoder: Encoder) -> nn.Module:
         return ChoiceHead(encoder.hidden_size)
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> ChoiceData:
+    def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> ChoiceData:
         closings = [f" {example.pronoun_text} is" for example in corpus]
         endings = [(example.a_text, example.b_text, OTHER) for example in corpus]
         return ChoiceData(with_endings(corpus, encoder, closings, endings, self.max_pieces), targets)
@@ -261,16 +262,14 @@ class SequenceClassifier(FineTuned):
     }
     PLAN = ON_GAP.changed({"schedule": Schedule(shape="triangular")})
 
-    def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        # an encoder of two layers (as in tests) gives its embeddings as the third
-        return LAYERS
-
-    def _head(self, encoder: Encoder) -> nn.Module:
+    def _build_head(self, encoder: Encoder) -> nn.Module:
         return SequenceHead(len(LAYERS) * encoder.hidden_size)
 
 
 class SequenceHead(nn.Module):
     """Self-attentive spans and one piece, of width ``width``, through a hidden layer."""
+
+    encoder_layers = LAYERS  # an encoder of two layers (as in tests) gives its embeddings as the third
 
     def __init__(self, width: int):
         super().__init__()

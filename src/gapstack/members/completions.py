@@ -122,21 +122,22 @@ def along_path(steps: Sequence[Step], options: Sequence[str]) -> Floats | None:
     """Probabilities (n,) of options by a reply's tokens and their alternatives; None if they show no option."""
     mass, text, reached, least = np.zeros(len(options)), "", 1.0, 1.0
     for step in steps:
-        own, found = step["token"], fitting(text + step["token"], options)
+        written, matching = step["token"], fitting(text + step["token"], options)
         listed = {
-            one["token"]: float(np.exp(one["logprob"])) for one in (*(step.get("top_logprobs") or ()), step)
+            alternative["token"]: float(np.exp(alternative["logprob"]))
+            for alternative in (*(step.get("top_logprobs") or ()), step)
         }
         least = min(least, reached * min(listed.values()))
         for token, p in listed.items():
             reaches = fitting(text + token, options)
-            if token != own and len(reaches) < len(options):
+            if token != written and len(reaches) < len(options):
                 mass[reaches] += reached * p / max(len(reaches), 1)
-        text, reached = text + own, reached * listed[own]
-        if len(found) < 2:
+        text, reached = text + written, reached * listed[written]
+        if len(matching) < 2:
             break
-    found = [k for k in found if options[k] == text.strip()] or found
-    if len(found) < len(options):
-        mass[found] += reached / max(len(found), 1)
+    matching = [k for k in matching if options[k] == text.strip()] or matching
+    if len(matching) < len(options):
+        mass[matching] += reached / max(len(matching), 1)
     if not mass.any():
         return None
     mass = np.where(mass > 0, mass, min(least, mass[mass > 0].min()))
@@ -145,9 +146,9 @@ def along_path(steps: Sequence[Step], options: Sequence[str]) -> Floats | None:
 
 def named_option(text: str, options: Sequence[str]) -> int | None:
     """The option that a text begins with, or else the only one that it has as a word; None if there is none."""
-    found = fitting(text, options) if text else []
-    if len(found) != 1:
-        found = [
+    matching = fitting(text, options) if text else []
+    if len(matching) != 1:
+        matching = [
             k for k, option in enumerate(options) if re.search(rf"(?<!\w){re.escape(option)}(?!\w)", text)
         ]
-    return found[0] if len(found) == 1 else None
+    return matching[0] if len(matching) == 1 else None

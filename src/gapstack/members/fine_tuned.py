@@ -20,13 +20,16 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from gapstack.data import Corpus
+from gapstack.data.extra import ExtraNames
+from gapstack.data.teacher import TeacherNames
 from gapstack.encoding.activations import hidden_states
-from gapstack.encoding.encoders import Encoder, encoder_size, load_encoder
+from gapstack.encoding.encoders import Encoder, EncoderName, encoder_size, load_encoder
 from gapstack.encoding.frozen import PieceLimit, in_half, in_passes, read_states
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
-from gapstack.members.soft_labels import DistilledMember
-from gapstack.members.store import Arrays
+from gapstack.members.learned_state import State
+from gapstack.members.member import Member
+from gapstack.members.soft_labels import soft_labelled
 from gapstack.progress import progress
 from gapstack.settings import Count, Natural, Seed, ValidationFraction
 from gapstack.training import (
@@ -43,7 +46,7 @@ from gapstack.training import (
     trainable_encoder,
     validation_rows,
 )
-from gapstack.training.data import Inputs, loader, predict_in_int8, prediction_budget
+from gapstack.training.data import Inputs, Objective, loader, predict_in_int8, prediction_budget
 from gapstack.training.devices import compute_dtype, processes
 from gapstack.training.parameters import ENCODER, Weights, trained_names
 from gapstack.training.plan import Plan, for_size
@@ -64,20 +67,25 @@ HEAD_ALONE = ON_GAP.changed({"epochs": 15, "head_lr": 2e-3, "frozen": (ENCODER,)
 """Default plan of a head on the frozen encoder."""
 
 
-class FineTuned(DistilledMember):
+class FineTuned(Member):
     """A network over a pre-trained encoder that is fine-tuned on the corpus.
 
     ``extra`` and ``teacher`` are learned before GAP.
 
-    A subclass defines :meth:`_head`, and :meth:`_data`, :attr:`PLAN` and :meth:`_layers` where the defaults do not fit.
+    A subclass defines :meth:`_build_head`. It also defines :meth:`_build_data`, :attr:`PLAN` and :meth:`plans` where
+    the defaults do not fit.
     """
 
-    encoder: str | None = None
+    extra: ExtraNames = ()
+    """Corpora that are learned before GAP, by their names in :data:`gapstack.data.extra.EXTRA`."""
+    teacher: TeacherNames = None
+    """Soft labels that are learned before GAP's: see :func:`gapstack.data.teacher.load_teacher`."""
+    encoder: EncoderName = None
     """Name or folder of the encoder; the embedded MiniLM by default."""
     training: Plan | Sequence[Plan] | None = None
     """Changes of :attr:`PLAN`, fields of :class:`~gapstack.training.TrainingPlan`; for each phase, or for all."""
-    first: Plan | Sequence[Plan] | None = None
-    """Phases on ``extra`` and ``teacher``, as changes of the last phase on GAP."""
+    pretraining: Plan | Sequence[Plan] | None = None
+    """Phases on ``extra`` and ``teacher``; the defaults of a phase are those of the last one on GAP."""
     validation_share: ValidationFraction = 0.1
     """Share of the training rows, whole pages, that early stopping holds back if ``training`` sets ``patience``."""
     max_pieces: Count | None = None
@@ -93,33 +101,28 @@ class FineTuned(DistilledMember):
     PLAN: ClassVar[TrainingPlan | tuple[TrainingPlan, ...]] = ON_GAP
 
     @abstractmethod
-    def _head(self, encoder: Encoder) -> nn.Module:
-        """A freshly initialised head.
+    def _build_head(self, encoder: Encoder) -> nn.Module:
+        """Called by ``fit``, ``prepare`` and ``restore``: a new head.
 
-        It is called with hidden states (b, L, layers * H) float32, layers side by side in the order of
-        :meth:`_layers`, and by name with the inputs of :meth:`_data` except ``ids``; ``keep`` is missing where nothing
-        is padded. It returns logits (b, 3).
+        The head is called with hidden states (b, L, layers * H) float32, and by name with the inputs of
+        :meth:`_build_data` except ``ids``; ``keep`` is missing where nothing is padded. It returns logits (b, 3). Two
+        attributes are optional: ``encoder_layers``, the layers that it reads side by side, from 0 (embeddings) up or
+        from -1 (the last, the default) down; and ``loss(output, target, smoothing)``, in place of
+        :func:`mean_cross_entropy`.
         """
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
-        """The network's input for a corpus; by default the pieces of its texts and mentions."""
+    def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+        """Called whenever rows are learned or predicted: the network's input.
+
+        By default, the pieces of the rows' texts and mentions.
+        """
         return PieceData(align(corpus, encoder, self.max_pieces), targets)
 
-    def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        """Layers that the head reads, from 0 (embeddings) up or from -1 (the last) down."""
-        return LAST
-
-    def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        """Loss of each row, (b,), for logits (b, 3), or the mean loss of several heads, (b, heads, 3)."""
-        heads = output.unsqueeze(1) if output.dim() == 2 else output
-        return torch.stack([cross_entropy(logits, target, smoothing) for logits in heads.unbind(1)]).mean(0)
-
-    def _recipe(self) -> tuple[TrainingPlan, ...]:
-        """Phases before ``training`` changes them, for subclasses whose :attr:`PLAN` depends on their settings."""
-        return (self.PLAN,) if isinstance(self.PLAN, TrainingPlan) else self.PLAN
-
-    def _prepare_extra(self) -> None:
-        self._first_stage(*self._network(self.plans()))
+    def prepare(self, corpus: Corpus) -> None:
+        """Compute inputs in one pass; before ``fit``, also train on the extra corpora and the teacher."""
+        super().prepare(corpus)
+        if (self.extra or self.teacher) and not self._is_fitted:
+            self._pretrain(*self._network(self.plans()))
 
     def _prepare(self, corpus: Corpus) -> None:
         """Run the encoder once if it is frozen."""
@@ -127,14 +130,23 @@ class FineTuned(DistilledMember):
         if not (self.extra or self.teacher) and freezes_encoder(plan):
             encoder = self._encoder()
             dtype = compute_dtype(plan.precision, processes().device, encoder)
-            hidden_states(self._data(corpus, encoder, None).view, encoder, self._layers(encoder), dtype)
+            with seeded(self.seed):
+                layers = layers_read_by(self._build_head(encoder))
+            hidden_states(self._build_data(corpus, encoder, None).view, encoder, layers, dtype)
 
     def _encoder(self) -> Encoder:
         return load_encoder(self.encoder)
 
     def plans(self) -> tuple[TrainingPlan, ...]:
-        """Plan of each phase for an encoder of this size, with the changes of ``training``."""
-        phases, changes = self._recipe(), self.training or {}
+        """Return the plan of each phase for an encoder of this size, with the changes of ``training``.
+
+        Override it where :attr:`PLAN` depends on settings.
+        """
+        return self._changed((self.PLAN,) if isinstance(self.PLAN, TrainingPlan) else self.PLAN)
+
+    def _changed(self, phases: tuple[TrainingPlan, ...]) -> tuple[TrainingPlan, ...]:
+        """Adapt plans to the encoder's size, and change them by ``training``."""
+        changes = self.training or {}
         if not all(map(freezes_encoder, phases)) and (size := encoder_size(self.encoder)) is not None:
             phases = tuple(
                 phase if freezes_encoder(phase) else for_size(phase, size.parameters, self.lora)
@@ -153,28 +165,30 @@ class FineTuned(DistilledMember):
             raise MemberError("int8 rounds a tuned encoder, and all of this one is frozen; leave int8 out")
         return plans
 
-    def first_plans(self) -> list[TrainingPlan]:
+    def pretraining_plans(self) -> list[TrainingPlan]:
         """Return the plans of the phases on ``extra`` and ``teacher``."""
-        stages = [self.first or {}] if isinstance(self.first, Mapping | None) else self.first
+        stages = (
+            [self.pretraining or {}] if isinstance(self.pretraining, Mapping | None) else self.pretraining
+        )
         return [self.plans()[-1].changed({"patience": None, **stage}) for stage in stages]
 
     def _network(self, plans: Sequence[TrainingPlan]) -> tuple[Encoder, Network]:
         encoder = self._encoder()
         with seeded(self.seed):
             body = trainable_encoder(encoder, plans[-1], self.lora)
-            return encoder, Network(body, self._head(encoder), self._layers(encoder))
+            return encoder, Network(body, self._build_head(encoder))
 
     def _fit(self, corpus: Corpus) -> None:
         plans = self.plans()
         encoder, network = self._network(plans)
-        changed = self._first_stage(encoder, network) if self.extra or self.teacher else set()
+        changed = self._pretrain(encoder, network) if self.extra or self.teacher else set()
         learned = trained_names(network, plans) | changed
         held: PieceData | None = None
         if any(plan.patience is not None for plan in plans):
             learn, stop = validation_rows(corpus, self.validation_share, self.seed)
             validation, corpus = corpus.take(stop), corpus.take(learn)
-            held = self._data(validation, encoder, validation.labels)
-        data = self._data(corpus, encoder, corpus.labels)
+            held = self._build_data(validation, encoder, validation.labels)
+        data = self._build_data(corpus, encoder, corpus.labels)
         self.history_ = []
         for plan in plans:
             pretrained = None if _any_of_encoder(changed) else encoder
@@ -183,14 +197,17 @@ class FineTuned(DistilledMember):
         tensors: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if name in learned}
         tensors |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
         # predict with the rounded weights that a file would give back
-        self._use({name: compact(name, tensor) for name, tensor in tensors.items()})
+        self.arrays_ = {name: compact(name, tensor) for name, tensor in tensors.items()}
+        self._load_network()
 
-    def _first_stage(self, encoder: Encoder, network: Network) -> set[str]:
+    def _pretrain(self, encoder: Encoder, network: Network) -> set[str]:
         """Learn the extra corpora and the teacher, once for all folds; return names of changed parameters."""
-        first = self.first_plans()
-        corpus, targets = self._soft_labelled()
-        train_once(network, self._data(corpus, encoder, targets), first, objective=self._objective)
-        return trained_names(network, first)
+        phases = self.pretraining_plans()
+        corpus, targets = soft_labelled(self.extra, self.teacher, self.augment)
+        train_once(
+            network, self._build_data(corpus, encoder, targets), phases, objective=loss_of(network.head)
+        )
+        return trained_names(network, phases)
 
     def _phase(
         self,
@@ -203,15 +220,15 @@ class FineTuned(DistilledMember):
         """Train one phase; ``pretrained`` is the encoder if nothing has changed it yet."""
         held = held if plan.patience is not None else None
         if not freezes_encoder(plan):
-            return train(network, data, plan, held, objective=self._objective)
+            return train(network, data, plan, held, objective=loss_of(network.head))
         frozen = tuple(part for part in plan.frozen if part != ENCODER)
         rest = replace(plan, frozen=frozen, checkpointing=False)
         learned = HiddenData(data, network, pretrained, plan.precision)
         stopping = held and HiddenData(held, network, pretrained, plan.precision)
-        return train(Network(None, network.head), learned, rest, stopping, objective=self._objective)
+        return train(Network(None, network.head), learned, rest, stopping, objective=loss_of(network.head))
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        return softmax(self._logits(self._data(corpus, self._encoder(), None)), axis=1)
+        return softmax(self._logits(self._build_data(corpus, self._encoder(), None)), axis=1)
 
     def _logits(self, data: PieceData) -> Floats:
         """The fitted network's logits, (n, ...)."""
@@ -223,19 +240,38 @@ class FineTuned(DistilledMember):
         hidden = HiddenData(data, self.network_, self._encoder(), precision)
         return predict(Network(None, self.network_.head), hidden)
 
-    def _use(self, arrays: Arrays) -> None:
-        super()._use(arrays)
+    def _restore(self, state: State) -> None:
+        super()._restore(state)
+        self._load_network()
+
+    def _load_network(self) -> None:
         _, self.network_ = self._network(self.plans())
-        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        tensors = {name: torch.from_numpy(array) for name, array in self.arrays_.items()}
         self.network_.load_state_dict(tensors, strict=False)
+
+
+def layers_read_by(head: nn.Module) -> tuple[int, ...]:
+    """Layers of the encoder that a head reads."""
+    return tuple(getattr(head, "encoder_layers", LAST))
+
+
+def loss_of(head: nn.Module) -> Objective:
+    """Loss that a head is trained with."""
+    return getattr(head, "loss", mean_cross_entropy)
+
+
+def mean_cross_entropy(output: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """Loss of each row, (b,), for logits (b, 3), or the mean loss of several heads, (b, heads, 3)."""
+    heads = output.unsqueeze(1) if output.dim() == 2 else output
+    return torch.stack([cross_entropy(logits, target, smoothing) for logits in heads.unbind(1)]).mean(0)
 
 
 class Network(nn.Module):
     """An encoder without a task head, and a head over some of its layers; without encoder, it reads hidden states."""
 
-    def __init__(self, encoder: nn.Module | None, head: nn.Module, layers: Sequence[int] = LAST):
+    def __init__(self, encoder: nn.Module | None, head: nn.Module):
         super().__init__()
-        self.encoder, self.head, self.layers = encoder, head, tuple(layers)
+        self.encoder, self.head, self.layers = encoder, head, layers_read_by(head)
 
     def hidden(self, ids: Tensor, keep: Tensor | None = None) -> Tensor:
         """Hidden states (b, L, layers * H) float32 for ``ids`` (b, L) with mask ``keep``, True on pieces."""
@@ -291,14 +327,14 @@ def _tuned_states(data: PieceData, network: Network, dtype: torch.dtype) -> Tens
 
     with progress("Encoding", len(order)) as ticker:
         limit = PieceLimit(prediction_budget(network, device))
-        for part, found in in_passes(data.sizes[order], limit, loader(data, order, device), compute):
+        for rows, hidden in in_passes(data.sizes[order], limit, loader(data, order, device), compute):
             if not len(states):
-                states = torch.empty(int(data.sizes.sum()), found.shape[-1], dtype=torch.float16)
-            if states.dtype != found.dtype == torch.float32:
+                states = torch.empty(int(data.sizes.sum()), hidden.shape[-1], dtype=torch.float16)
+            if states.dtype != hidden.dtype == torch.float32:
                 states = states.float()
-            for row, own in zip(order[part].tolist(), found, strict=True):
-                states[data.view.row(row)] = own[: data.sizes[row]]
-            ticker.advance(len(part))
+            for row, row_states in zip(order[rows].tolist(), hidden, strict=True):
+                states[data.view.row(row)] = row_states[: data.sizes[row]]
+            ticker.advance(len(rows))
     weights.close()
     return states
 

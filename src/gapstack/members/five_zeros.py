@@ -22,7 +22,7 @@ AdamW's weight decay on all layers.
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
@@ -34,15 +34,23 @@ from gapstack.data.augment import augmented
 from gapstack.data.example import Replacement, edit
 from gapstack.data.gender import feminise
 from gapstack.encoding.activations import window_activations
-from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.encoders import Encoder, EncoderName, encoder_digest, load_encoder
 from gapstack.encoding.pieces import align
-from gapstack.features import BlockName, features
+from gapstack.features import BlockNames, features
+from gapstack.language.grammar import Role
 from gapstack.members.added_pieces import mask_token
 from gapstack.members.fine_tuned import FineTuned
-from gapstack.members.frozen_head import Arrays, MentionHead, chosen_layers, mean_vectors
+from gapstack.members.frozen_head import (
+    MENTION_SCALING,
+    Arrays,
+    FrozenHead,
+    HeadInputs,
+    chosen_layers,
+    feature_columns,
+    mean_vectors,
+)
 from gapstack.members.layers import BatchNorm, SwapEquivariant, dense_block, first_pieces
-from gapstack.settings import Count, FractionBelowOne
-from gapstack.text.grammar import Role
+from gapstack.settings import Count, FractionBelowOne, Natural, Reads
 from gapstack.training import PieceData, Targets
 from gapstack.types import Floats, Floats32
 
@@ -71,10 +79,10 @@ class PairProduct(FineTuned):
     }
     """Half of the paper's models have ``max_pieces`` 128."""
 
-    def _head(self, encoder: Encoder) -> nn.Module:
+    def _build_head(self, encoder: Encoder) -> nn.Module:
         return PairProductHead(encoder.hidden_size, self.dropout)
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+    def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         rows = augmented(corpus, feminise) if self.feminise else corpus
         return PieceData(align(rows, encoder, self.max_pieces), targets)
 
@@ -85,7 +93,7 @@ class PairProductHead(nn.Module):
     def __init__(self, width: int, dropout: float = 0.1):
         super().__init__()
         self.dropout = dropout
-        # of names and of neither
+        # weights of the products for a name, and for NEITHER
         self.weight = nn.Parameter(torch.empty(2, width))
         self.bias = nn.Parameter(torch.zeros(2))
         nn.init.normal_(self.weight, std=0.02)  # as BERT initialises
@@ -107,12 +115,22 @@ _WORD_STARTS = ("\u0120", "\u2581")
 """Marks of a word's first piece in byte-pair and sentence-piece vocabularies."""
 
 
-class FrozenMLP(MentionHead):
+_SECOND = Reads(lambda name: encoder_digest(name) if name else "", is_encoder=True)
+
+
+class FrozenMLP(FrozenHead):
     """Dense towers over masked mentions in windows of their own and hand-made features."""
 
-    second_encoder: str | None = None
+    encoder: EncoderName = None
+    """Name or folder of the encoder; the embedded MiniLM by default."""
+    second_encoder: Annotated[str | None, _SECOND] = None
     """A second encoder, read in the same layers, with towers of its own in the same network."""
-    blocks: Sequence[BlockName] = ("surface", "cues", "positions")
+    layers: Sequence[Natural] | None = None
+    """Layers that are read, side by side; None for those at two thirds and five sixths of the depth."""
+    null_space: bool = False
+    """Project vectors to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020)."""
+    blocks: BlockNames = ("surface", "cues", "positions")
+    """Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.BLOCKS`."""
     window: Count = 64
     """Pieces of the window around each mention, special pieces included."""
     symmetric: bool = True
@@ -132,12 +150,20 @@ class FrozenMLP(MentionHead):
         | {"label_smoothing": 0.0, "max_norm": None, "patience": 50}
         | {"schedule": {"shape": "inverse", "decay": 0.03, "warmup": 0.0}},
     }
-    LAYERS = ((4, 5), 6)
 
     def _encoders(self) -> list[tuple[Encoder, tuple[int, ...]]]:
         """Both encoders, or the only one, with their layers."""
-        encoders = [self._encoder(), *([load_encoder(self.second_encoder)] if self.second_encoder else ())]
-        return [(encoder, chosen_layers(self.layers, encoder, self.LAYERS)) for encoder in encoders]
+        names = [self.encoder, *([self.second_encoder] if self.second_encoder else ())]
+        return [
+            (encoder, chosen_layers(self.layers, encoder, ((4, 5), 6)))
+            for encoder in map(load_encoder, names)
+        ]
+
+    def _inputs(self) -> HeadInputs:
+        return HeadInputs(self._read, MENTION_SCALING, null_space=self.null_space)
+
+    def _read(self, corpus: Corpus) -> Arrays:
+        return {"mentions": self._mentions(corpus), **self._features(corpus)}
 
     def _mentions(self, corpus: Corpus) -> Floats32:
         parts = []
@@ -146,7 +172,7 @@ class FrozenMLP(MentionHead):
             parts.append(mean_vectors(window_activations(masked, encoder, layers, max_pieces=self.window)))
         return np.concatenate(parts, axis=-1)
 
-    def _other_inputs(self, corpus: Corpus) -> Arrays:
+    def _features(self, corpus: Corpus) -> Arrays:
         if not self.blocks:
             return {}
         block = features(corpus, self.blocks)
@@ -155,9 +181,9 @@ class FrozenMLP(MentionHead):
             "row": numeric(block.shared, block.shared_names),
         }
 
-    def _head(self, arrays: Arrays) -> nn.Module:
+    def _build_head(self, arrays: Arrays) -> nn.Module:
         widths = [len(layers) * encoder.hidden_size for encoder, layers in self._encoders()]
-        network = TowersNetwork(widths, self._columns(arrays), self.vector_dropout, self.feature_dropout)
+        network = TowersNetwork(widths, feature_columns(arrays), self.vector_dropout, self.feature_dropout)
         return SwapEquivariant(network) if self.symmetric else network
 
 

@@ -1,8 +1,8 @@
 """Members over a frozen encoder: the encoder's vectors, small networks over arrays, and heads over mention vectors."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,13 +13,13 @@ from torch import nn
 
 from gapstack.data import Corpus, Gender
 from gapstack.encoding.activations import SpanActivations, span_activations
-from gapstack.encoding.debias import null_space
 from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.null_space import null_space
 from gapstack.errors import MemberError
-from gapstack.features import BlockName, features
+from gapstack.features import features
+from gapstack.members.learned_state import Arrays, State, below
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
-from gapstack.members.store import Arrays, below
-from gapstack.settings import Count, Natural, Seed, ValidationFraction
+from gapstack.settings import Count, Seed, ValidationFraction
 from gapstack.training import (
     RowData,
     Schedule,
@@ -31,7 +31,7 @@ from gapstack.training import (
     validation_rows,
 )
 from gapstack.training.plan import Plan
-from gapstack.types import Floats32, Ints, Probabilities
+from gapstack.types import Floats32, Ints, Probabilities, Strings
 
 Scaling = Literal["columns", "whole", "range"]
 """Every column by its mean and standard deviation, by one deviation for all columns, or from lowest 0 to highest 1."""
@@ -105,35 +105,78 @@ def scaled(arrays: Arrays, scales: Arrays, scaling: Mapping[str, Scaling]) -> Ar
     return result
 
 
-class EncoderMember(SoftLabelMember):
-    """A member that reads a pre-trained encoder, by default in the layers :attr:`LAYERS`."""
+def mention_vectors(
+    corpus: Corpus,
+    encoder: str | None,
+    layers: Sequence[int] | int | None,
+    default: Depth,
+    max_pieces: int | None = None,
+    dtype: DTypeLike = np.float32,
+) -> NDArray[Any]:
+    """Mean vectors of pronoun, A and B in :func:`chosen_layers` of an encoder, (n, 3, layers * hidden)."""
+    loaded = load_encoder(encoder)
+    chosen = chosen_layers(layers, loaded, default)
+    return mean_vectors(span_activations(corpus, loaded, chosen, max_pieces=max_pieces), dtype)
 
-    encoder: str | None = None
-    """Name or folder of the encoder; the embedded MiniLM by default."""
 
-    LAYERS: ClassVar[Depth] = ((2,), 3)
+def feature_inputs(corpus: Corpus, blocks: Sequence[str]) -> Arrays:
+    """Feature blocks as inputs ``names`` (n, 2, k) and ``row`` (n, m); nothing without a block."""
+    if not blocks:
+        return {}
+    table = features(corpus, blocks)
+    return {"names": table.candidates, "row": table.shared}
 
-    def _encoder(self) -> Encoder:
-        return load_encoder(self.encoder)
 
-    def _mean_vectors(
-        self,
-        corpus: Corpus,
-        chosen: Sequence[int] | int | None,
-        max_pieces: int | None,
-        dtype: DTypeLike = np.float32,
-    ) -> NDArray[Any]:
-        """Mean vectors of pronoun, A and B in the layers ``chosen``, (n, 3, layers * hidden)."""
-        encoder = self._encoder()
-        layers = chosen_layers(chosen, encoder, self.LAYERS)
-        return mean_vectors(span_activations(corpus, encoder, layers, max_pieces=max_pieces), dtype)
+def feature_columns(arrays: Arrays) -> int:
+    """Number of all features among the inputs, those of both names and of the row."""
+    return 2 * arrays["names"].shape[-1] + arrays["row"].shape[-1] if "row" in arrays else 0
+
+
+MENTION_SCALING: Mapping[str, Scaling] = {"mentions": "columns", "names": "range", "row": "range"}
+"""Vectors are standardised; features are scaled to [0, 1], 0.5 if missing."""
+
+
+@dataclass(frozen=True)
+class HeadInputs:
+    """Where the inputs of a :class:`FrozenHead` come from, and how the training rows scale them."""
+
+    read: Callable[[Corpus], Arrays]
+    """Inputs of a corpus by name, from a cache or computed."""
+    scaling: Mapping[str, Scaling] = field(default_factory=dict)
+    """How inputs are scaled by the training rows, by name; others stay as they are."""
+    read_for_training: Callable[[Corpus], tuple[Arrays, Ints]] | None = None
+    """Inputs to learn from, and the row (m,) that each belongs to; by default what ``read`` returns."""
+    null_space: bool = False
+    """Project ``mentions`` to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020)."""
+
+    def to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
+        """Inputs to learn from, and the row (m,) that each belongs to."""
+        if self.read_for_training is not None:
+            return self.read_for_training(corpus)
+        return self.read(corpus), np.arange(len(corpus))
+
+    def scales(self, arrays: Arrays, genders: Strings, seed: int) -> dict[str, NDArray[Any]]:
+        """Learn the projection and the scales from the training rows' inputs and their pronouns' genders (m,)."""
+        scales: dict[str, NDArray[Any]] = {}
+        if self.null_space:
+            scales["projection"] = gender_null_space(arrays["mentions"], genders, seed)
+        return scales | scales_of(self._projected(arrays, scales), self.scaling)
+
+    def scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
+        """Project inputs, and put them on the scale of the training rows."""
+        return scaled(self._projected(arrays, scales), scales, self.scaling)
+
+    def _projected(self, arrays: Arrays, scales: Arrays) -> Arrays:
+        if not self.null_space:
+            return arrays
+        hidden = np.einsum("nmi,mij->nmj", arrays["mentions"], scales["projection"], optimize=True)
+        return {**arrays, "mentions": hidden}
 
 
 class FrozenHead(SoftLabelMember):
     """Networks over arrays, one for each of several seeds, whose probabilities are averaged.
 
-    A subclass defines :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`; also :attr:`SCALING` to scale inputs by the
-    training rows, and :meth:`_to_learn` to learn copies of rows.
+    A subclass defines :attr:`PLAN`, :meth:`_inputs` and :meth:`_build_head`.
     """
 
     training: Plan | None = None
@@ -145,9 +188,7 @@ class FrozenHead(SoftLabelMember):
     seed: Seed = 0
     """Seed of all that is random."""
 
-    PLAN: ClassVar[TrainingPlan]
-    SCALING: ClassVar[Mapping[str, Scaling]] = {}
-    """How inputs are scaled by the training rows, by name; others stay as they are."""
+    PLAN: ClassVar[TrainingPlan] = ON_MENTIONS
     LEARNED = ("shapes",)
 
     def plan(self) -> TrainingPlan:
@@ -155,30 +196,23 @@ class FrozenHead(SoftLabelMember):
         return self.PLAN.changed(dict(self.training or {}))
 
     @abstractmethod
-    def _arrays(self, corpus: Corpus) -> Arrays:
-        """Inputs of a corpus, from a cache or computed."""
+    def _inputs(self) -> HeadInputs:
+        """Called whenever rows are prepared, learned or predicted: where the heads' inputs come from."""
 
     @abstractmethod
-    def _head(self, arrays: Arrays) -> nn.Module:
-        """A freshly initialised network for arrays of these shapes, from arrays by name to logits (b, 3)."""
+    def _build_head(self, arrays: Arrays) -> nn.Module:
+        """Called by ``fit`` and ``restore`` for each seed: a new network for arrays of these shapes.
 
-    def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
-        return scales_of(arrays, self.SCALING)
-
-    def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
-        """Put inputs on the scale of the training rows."""
-        return scaled(arrays, scales, self.SCALING)
-
-    def _to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
-        """Inputs to learn from, and the row (m,) that each belongs to."""
-        return self._arrays(corpus), np.arange(len(corpus))
+        It maps arrays by name to logits (b, 3).
+        """
 
     def _prepare(self, corpus: Corpus) -> None:
-        self._arrays(corpus)
+        self._inputs().read(corpus)
 
-    def _learn(self, training_set: TrainingSet) -> None:
-        arrays, rows = self._to_learn(training_set.corpus)
-        self.scales_ = self._scales(arrays)
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
+        inputs, corpus = self._inputs(), training_set.corpus
+        arrays, rows = inputs.to_learn(corpus)
+        self.scales_ = inputs.scales(arrays, corpus.genders[rows], self.seed)
         networks: list[nn.Module] = []
         everything = self._data(arrays, training_set.weighted[rows])
         for number in range(self.seeds):
@@ -188,40 +222,45 @@ class FrozenHead(SoftLabelMember):
             if plan.patience is not None:
                 learned, held = self._split(training_set, seed)
             with seeded(seed):
-                network = self._head(arrays)
+                network = self._build_head(arrays)
             train(network, learned, plan, held)
             networks.append(network)
         self.shapes_ = {name: list(array.shape[1:]) for name, array in arrays.items()}
         scales = {f"{_SCALES}{name}": scale for name, scale in self.scales_.items()}
-        self._use(scales | arrays_of(networks))
+        self.arrays_ = scales | arrays_of(networks)
+        self._load_networks()
 
     def _split(self, training_set: TrainingSet, seed: int) -> tuple[RowData, RowData]:
         """Rows to learn from, and rows given with labels to stop by."""
+        inputs = self._inputs()
         given = training_set.corpus.take(np.arange(training_set.gold))
         learn, stop = validation_rows(given, self.validation_share, seed)
         rest = training_set.take(np.concatenate([learn, np.arange(len(given), len(training_set))]))
-        arrays, rows = self._to_learn(rest.corpus)
+        arrays, rows = inputs.to_learn(rest.corpus)
         held = given.take(stop)
-        return self._data(arrays, rest.weighted[rows]), self._data(self._arrays(held), held.labels)
+        return self._data(arrays, rest.weighted[rows]), self._data(inputs.read(held), held.labels)
 
     def _data(self, arrays: Arrays, targets: Targets | None = None) -> RowData:
-        return RowData(self._scaled(arrays, self.scales_), targets)
+        return RowData(self._inputs().scaled(arrays, self.scales_), targets)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        return self._answer(self._arrays(corpus))
+        return self._mean_of_networks(self._inputs().read(corpus))
 
-    def _answer(self, arrays: Arrays) -> Probabilities:
+    def _mean_of_networks(self, arrays: Arrays) -> Probabilities:
         """Mean of the networks' probabilities for these inputs."""
         data = self._data(arrays)
-        answers = [softmax(predict(network, data, precision="float32"), axis=1) for network in self.networks_]
-        return np.mean(answers, axis=0)
+        each = [softmax(predict(network, data, precision="float32"), axis=1) for network in self.networks_]
+        return np.mean(each, axis=0)
 
-    def _use(self, arrays: Arrays) -> None:
-        super()._use(arrays)
-        self.scales_ = below(_SCALES, arrays)
+    def _restore(self, state: State) -> None:
+        super()._restore(state)
+        self._load_networks()
+
+    def _load_networks(self) -> None:
+        self.scales_ = below(_SCALES, self.arrays_)
         empty = {name: np.empty((0, *shape)) for name, shape in self.shapes_.items()}
         with seeded(self.seed):
-            self.networks_ = networks_from(arrays, [self._head(empty) for _ in range(self.seeds)])
+            self.networks_ = networks_from(self.arrays_, [self._build_head(empty) for _ in range(self.seeds)])
 
 
 def arrays_of(networks: Sequence[nn.Module]) -> dict[str, NDArray[Any]]:
@@ -236,69 +275,10 @@ def arrays_of(networks: Sequence[nn.Module]) -> dict[str, NDArray[Any]]:
 def networks_from(arrays: Arrays, networks: list[nn.Module]) -> list[nn.Module]:
     """Put the weights of :func:`arrays_of` into networks of the same shapes, for prediction."""
     for number, network in enumerate(networks):
-        own = below(f"{number}/", arrays)
-        network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
+        weights = below(f"{number}/", arrays)
+        network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in weights.items()})
         network.eval()
     return networks
-
-
-class MentionHead(EncoderMember, FrozenHead):
-    """A :class:`FrozenHead` whose inputs are ``mentions`` and, with feature blocks, ``names`` and ``row``.
-
-    ``mentions`` (n, 3, layers * hidden) are the mean vectors of pronoun, A and B, standardised by the training rows;
-    ``names`` (n, 2, k) and ``row`` (n, m) features, scaled to [0, 1], 0.5 if missing. A subclass also defines
-    ``LAYERS``, and declares :attr:`blocks` and :attr:`max_pieces` as settings if it reads them.
-    """
-
-    layers: Sequence[Natural] | None = None
-    """Layers that are read, side by side; None for those at the depth of ``LAYERS``."""
-    null_space: bool = False
-    """Project vectors to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020)."""
-
-    PLAN = ON_MENTIONS
-    SCALING: ClassVar[Mapping[str, Scaling]] = {"mentions": "columns", "names": "range", "row": "range"}
-    blocks: Sequence[BlockName] = field(default=(), init=False)
-    """Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.BLOCKS`."""
-    max_pieces: Count | None = field(default=None, init=False)
-    """Longest window in pieces; by default the encoder's limit."""
-
-    def _mentions(self, corpus: Corpus) -> Floats32:
-        """Mean vectors of pronoun, A and B, (n, 3, layers * hidden)."""
-        return self._mean_vectors(corpus, self.layers, self.max_pieces)
-
-    def _other_inputs(self, corpus: Corpus) -> Arrays:
-        """Inputs other than ``mentions``: the features of :attr:`blocks`."""
-        if not self.blocks:
-            return {}
-        found = features(corpus, self.blocks)
-        return {"names": found.candidates, "row": found.shared}
-
-    def _columns(self, arrays: Arrays) -> int:
-        """Number of all features, those of both names and of the row."""
-        return 2 * arrays["names"].shape[-1] + arrays["row"].shape[-1] if self.blocks else 0
-
-    def _arrays(self, corpus: Corpus) -> Arrays:
-        return {"mentions": self._mentions(corpus), **self._other_inputs(corpus)}
-
-    def _learn(self, training_set: TrainingSet) -> None:
-        if self.null_space:
-            corpus = training_set.corpus
-            self.projection_ = gender_null_space(self._mentions(corpus), corpus.genders, self.seed)
-        super()._learn(training_set)
-
-    def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
-        scales: dict[str, NDArray[Any]] = {"projection": self.projection_} if self.null_space else {}
-        return scales | super()._scales(self._projected(arrays, scales))
-
-    def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
-        return super()._scaled(self._projected(arrays, scales), scales)
-
-    def _projected(self, arrays: Arrays, scales: Arrays) -> Arrays:
-        """The inputs, with ``null_space`` vectors that hide the gender."""
-        if not self.null_space:
-            return arrays
-        hidden = np.einsum("nmi,mij->nmj", arrays["mentions"], scales["projection"], optimize=True)
-        return {**arrays, "mentions": hidden}
 
 
 def gender_null_space(mentions: Floats32, genders: NDArray[np.str_], seed: int) -> Floats32:
@@ -312,6 +292,6 @@ def gender_null_space(mentions: Floats32, genders: NDArray[np.str_], seed: int) 
     if not 1 < feminine.sum() < len(feminine) - 1:
         raise MemberError("null_space needs training rows with feminine and with masculine pronouns")
     pronouns, names = mentions[gendered, 0], mentions[gendered, 1:].reshape(-1, mentions.shape[-1])
-    own = null_space(pronouns, feminine, seed=seed).projection
-    other = null_space(names, np.repeat(feminine, 2), seed=seed).projection
-    return np.stack([own, other, other]).astype(np.float32)
+    of_pronoun = null_space(pronouns, feminine, seed=seed).projection
+    of_names = null_space(names, np.repeat(feminine, 2), seed=seed).projection
+    return np.stack([of_pronoun, of_names, of_names]).astype(np.float32)

@@ -24,17 +24,19 @@ from torch.nn import functional
 
 from gapstack.data import Corpus
 from gapstack.encoding.activations import GROUPS, SpanActivations, span_activations
-from gapstack.features import BlockName, Features, features
-from gapstack.members.frozen_head import Arrays, EncoderMember, Scaling, chosen_layers, scaled, scales_of
+from gapstack.encoding.encoders import EncoderName, load_encoder
+from gapstack.features import BlockNames, Features, features
+from gapstack.members.frozen_head import Arrays, Scaling, chosen_layers, scaled, scales_of
 from gapstack.members.layers import ParallelLinear, SharedLinear, cross
-from gapstack.members.soft_labels import TrainingSet, merge
+from gapstack.members.learned_state import State
+from gapstack.members.soft_labels import SoftLabelMember, TrainingSet, merge
 from gapstack.settings import Count, Fraction, FractionBelowOne, Natural, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, train
 from gapstack.training.devices import quick_dropout
 from gapstack.types import Floats32, Probabilities
 
 _SCALING: Mapping[str, Scaling] = {"pieces": "columns", "relations": "columns"}
-OUTPUTS = 2  # of each name: its own score, and its share of NEITHER's
+OUTPUTS = 2  # outputs for each name: its own score, and its share of NEITHER's
 _NOISE = 1e-3  # attention below this is noise in bfloat16
 _PRONOUN = GROUPS.index("pronoun")
 # attention from which group to which, for A and for B: (2, 4, 2)
@@ -46,14 +48,16 @@ _READ = np.array(
 )
 
 
-class FrozenSpans(EncoderMember):
+class FrozenSpans(SoftLabelMember):
     """A seed ensemble of small siamese heads over cached activations of a frozen encoder."""
 
+    encoder: EncoderName = None
+    """Name or folder of the encoder; the embedded MiniLM by default."""
     layers: Sequence[Natural] | None = None
     """Layers whose vectors are read, side by side; None for the one at two thirds of the encoder's depth."""
     attention_layers: Sequence[Count] | None = None
     """Layers whose heads are read; None for all."""
-    blocks: Sequence[BlockName] = ()
+    blocks: BlockNames = ()
     """Hand-made features that join the relations; see :data:`gapstack.features.BLOCKS`."""
     seeds: Count = 6
     """Networks whose probabilities are averaged."""
@@ -76,13 +80,13 @@ class FrozenSpans(EncoderMember):
     def _prepare(self, corpus: Corpus) -> None:
         self._read(corpus)
 
-    def _learn(self, training_set: TrainingSet) -> None:
-        self._learn_each([self], [training_set])
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
+        self._fit_networks([self], [training_set])
 
     def _fit_each(self, members: Sequence[Self], corpora: Sequence[Corpus]) -> None:
-        self._learn_each(members, [self._training_set(corpus) for corpus in corpora])
+        self._fit_networks(members, [self._training_set(corpus) for corpus in corpora])
 
-    def _learn_each(self, members: Sequence[Self], parts: Sequence[TrainingSet]) -> None:
+    def _fit_networks(self, members: Sequence[Self], parts: Sequence[TrainingSet]) -> None:
         """Fit ``members`` to their training sets, all networks side by side over the rows of all sets."""
         corpus, targets = merge(parts)
         inputs = self._read(corpus)
@@ -106,8 +110,9 @@ class FrozenSpans(EncoderMember):
             train(network, data, plan, objective=_summed)
             network.cpu()
             for number, member in enumerate(members):
-                own = slice(number * self.seeds, (number + 1) * self.seeds)
-                member._use(network.weights(own) | scales)
+                networks = slice(number * self.seeds, (number + 1) * self.seeds)
+                member.arrays_ = network.weights(networks) | scales
+                member._load_network()
 
     @torch.inference_mode()
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
@@ -118,15 +123,15 @@ class FrozenSpans(EncoderMember):
 
     def _read(self, corpus: Corpus) -> dict[str, NDArray[Any]]:
         """The network's inputs by name, before scaling."""
-        encoder = self._encoder()
-        layers = chosen_layers(self.layers, encoder, self.LAYERS)
+        encoder = load_encoder(self.encoder)
+        layers = chosen_layers(self.layers, encoder, ((2,), 3))
         heads = self.attention_layers
         if heads is None:
             heads = range(1, encoder.num_layers + 1)
         activations = span_activations(corpus, encoder, layers, heads)
         pieces, spans = activations.padded()
-        own = feature_relations(features(corpus, self.blocks))
-        relations = [attention_relations(activations), distance_relations(corpus), own]
+        hand_made = feature_relations(features(corpus, self.blocks))
+        relations = [attention_relations(activations), distance_relations(corpus), hand_made]
         return {"pieces": pieces, "spans": spans, "relations": np.concatenate(relations, axis=-1)}
 
     def _build(self, scales: Arrays, members: int = 1) -> SiameseSpans:
@@ -134,10 +139,15 @@ class FrozenSpans(EncoderMember):
         inputs, relations = len(scales["pieces_by"]), len(scales["relations_by"])
         return SiameseSpans(self.seeds * members, inputs, relations, self.width, self.hidden, dropout)
 
-    def _use(self, arrays: Arrays) -> None:
-        super()._use(arrays)
-        weights = {key: torch.from_numpy(value) for key, value in arrays.items()}
-        self.scales_ = {key: weights.pop(key).numpy() for key in arrays if key.endswith(("_shift", "_by"))}
+    def _restore(self, state: State) -> None:
+        super()._restore(state)
+        self._load_network()
+
+    def _load_network(self) -> None:
+        weights = {key: torch.from_numpy(value) for key, value in self.arrays_.items()}
+        self.scales_ = {
+            key: weights.pop(key).numpy() for key in self.arrays_ if key.endswith(("_shift", "_by"))
+        }
         self.network_ = self._build(self.scales_)
         self.network_.load_state_dict(weights)
         self.network_.eval()
@@ -152,7 +162,7 @@ def _summed(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
     return -(smooth.transpose(0, 1)[:, None] * logs).sum((0, 1, 3))
 
 
-_ROWS = 512  # of a batch in prediction
+_ROWS = 512  # rows of a batch in prediction
 
 
 class SiameseSpans(nn.Module):
@@ -180,7 +190,7 @@ class SiameseSpans(nn.Module):
 
     def weights(self, which: slice) -> dict[str, NDArray[Any]]:
         """Weights of only these networks, by name."""
-        second_axis = {"project.weight", "relate.weight"}  # of SharedLinear, which has the networks there
+        second_axis = {"project.weight", "relate.weight"}  # SharedLinear has the networks there
         return {
             name: (weight[:, which] if name in second_axis else weight[which]).numpy()
             for name, weight in self.state_dict().items()
@@ -233,16 +243,18 @@ def distance_relations(corpus: Corpus) -> Floats32:
     return np.stack([np.sign(gap) * size, size, gap > 0, is_between], axis=-1).astype(np.float32)
 
 
-def attention_relations(found: SpanActivations) -> Floats32:
+def attention_relations(activations: SpanActivations) -> Floats32:
     """Log attention between pronoun and name, both ways, of the mention and of all its places, (n, 2, 4 * heads)."""
     # (n, layers, heads, 5, 5) -> (n, layers, heads, 2, 4) -> (n, 2, 4, layers, heads)
-    read = np.moveaxis(found.attention[..., _READ[..., 0], _READ[..., 1]], (3, 4), (1, 2)).astype(np.float32)
-    return np.log(read + _NOISE).reshape(len(found), 2, math.prod(read.shape[2:]))
+    read = np.moveaxis(activations.attention[..., _READ[..., 0], _READ[..., 1]], (3, 4), (1, 2)).astype(
+        np.float32
+    )
+    return np.log(read + _NOISE).reshape(len(activations), 2, math.prod(read.shape[2:]))
 
 
-def feature_relations(found: Features) -> Floats32:
+def feature_relations(block: Features) -> Floats32:
     """Each name's own features, its lead over the rival and the row's, (n, 2, 2 k + m), large values damped."""
-    own = found.candidates
-    shared = np.repeat(found.shared[:, None], 2, axis=1)
-    values = np.concatenate([own, own - own[:, ::-1], shared], axis=-1)
+    candidates = block.candidates
+    shared = np.repeat(block.shared[:, None], 2, axis=1)
+    values = np.concatenate([candidates, candidates - candidates[:, ::-1], shared], axis=-1)
     return (np.sign(values) * np.log1p(np.abs(values))).astype(np.float32)

@@ -6,16 +6,16 @@ the pronoun's cluster. Pieces are pooled to mentions, mentions to a cluster, and
 which joins the pronoun's vector before the last layer. In between, the mentions attend to pronoun, A and B in turn. As
 in the released code, the attended vector is added to each mention and normalised, and A's and B's layers share weights.
 
-Differences: encoder, learning rates and windows, as for :mod:`gapstack.members.probert`. Weights of the evidence start
-at 0, so that the network starts as ProBERT, and by default half of the loss is that of ProBERT. By default the sources
-are two heuristics that need no resolver; files of clusters must hold the texts of changed copies and of ``extra`` and
+Differences: encoder, learning rates and windows, as for :mod:`gapstack.members.probert`. By default weights of the
+evidence start at 0, so that the network starts as ProBERT, half of the loss is that of ProBERT, and the sources are two
+heuristics that need no resolver; files of clusters must hold the texts of changed copies and of ``extra`` and
 ``teacher`` too. Masks follow the paper and not the released code, where they are inverted. Swapping A and B does not
 swap the probabilities exactly.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -23,19 +23,20 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label
+from gapstack.data.clusters import Cluster, Clusters, without_overlaps
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError, MismatchError
+from gapstack.language.cues import Cue, decide
+from gapstack.language.parses import ParserName
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.layers import PoolerHead, first_pieces, inside
 from gapstack.members.probert import ATTREE
-from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
-from gapstack.resolvers.sources import check_coverage, read_resolvers
-from gapstack.settings import FractionBelowOne, OneOf
-from gapstack.text.cues import Cue, decide
+from gapstack.resolvers.cluster_sources import ClusterNames, check_coverage, read_resolvers
+from gapstack.settings import FractionBelowOne, OneOf, ReadInput
 from gapstack.training import PieceData, Targets
-from gapstack.types import Probabilities
+from gapstack.types import Floats, Probabilities
 
 HEURISTICS = {
     "parallelism+url": Cue.URL,
@@ -98,13 +99,16 @@ class Grep(FineTuned):
 
     sources: Sequence[HeuristicName] = ("parallelism+url", "syntactic_distance")
     """Heuristics among :data:`HEURISTICS`."""
-    clusters: Sequence[str] = ()
-    """Resolvers, one source each: see :mod:`gapstack.resolvers.sources`. After ``fit`` other files of them will do."""
-    parser: str | None = None
+    clusters: ClusterNames = ()
+    """Resolvers, one source each: see :mod:`gapstack.resolvers.cluster_sources`. After ``fit`` other files of them will
+    do."""
+    parser: ParserName = None
     """spaCy pipeline of the heuristics; by default ``GAP_PARSER``, else the project's own."""
     pronoun_loss: bool = True
     """Train with the mean of two losses: with the evidence, and of the pronoun alone (not in the paper). Otherwise the
     network learns to follow the evidence before it learns to read the text."""
+    start: Literal["zero", "xavier"] = "zero"
+    """First weights of the evidence in the last layer: ``zero``, where the network starts as ProBERT, or ``xavier``."""
     evidence_dropout: FractionBelowOne = 0.0
     """Share of the sources of a row that are left out in training, at random; none in the paper."""
 
@@ -112,14 +116,18 @@ class Grep(FineTuned):
         "encoder": "bert-large-uncased",
         "sources": ["parallelism+url"],
         "pronoun_loss": False,
+        "start": "xavier",
         "training": ATTREE,
     }
     """Add ``clusters``: the paper has three resolvers."""
     LEARNED = ("sources",)
 
-    def reads(self) -> dict[str, Any]:
+    def reads(self) -> dict[str, ReadInput]:
         """Inputs: no parser if files of clusters are the only evidence."""
-        return super().reads() | ({} if self.sources else {"parser": False})
+        reads = super().reads()
+        if not self.sources:
+            del reads["parser"]
+        return reads
 
     def _prepare(self, corpus: Corpus) -> None:
         super()._prepare(corpus)
@@ -128,13 +136,13 @@ class Grep(FineTuned):
     def _evidence(self, corpus: Corpus) -> dict[str, str | Clusters]:
         """Sources by name."""
         sources: dict[str, str | Clusters] = {name: name for name in self.sources}
-        sources |= {one.name: one for one in read_resolvers(self.clusters, corpus)}
+        sources |= {resolver.name: resolver for resolver in read_resolvers(self.clusters, corpus)}
         if not sources:
             raise MemberError("GREP has no source of evidence; name sources or clusters, or take probert")
         return sources
 
     def _resolvers(self, corpus: Corpus) -> list[Clusters]:
-        return [one for one in self._evidence(corpus).values() if isinstance(one, Clusters)]
+        return [source for source in self._evidence(corpus).values() if isinstance(source, Clusters)]
 
     def _fit(self, corpus: Corpus) -> None:
         check_coverage(self._resolvers(corpus), corpus, fitting=True)
@@ -151,12 +159,28 @@ class Grep(FineTuned):
         check_coverage(self._resolvers(corpus), corpus, fitting=False)
         return super()._predict_proba(corpus)
 
-    def _head(self, encoder: Encoder) -> nn.Module:
+    def resolver_weights(self, corpus: Corpus) -> Floats:
+        """Weights (n, sources) of the sources in the pooled evidence, in the order of ``sources_``.
+
+        A source without a cluster has 0. The paper shows them in figures 6 and 7. Raises as ``predict_proba``.
+        """
+        self._check_fitted()
+        head = self.network_.head
+        assert isinstance(head, EvidenceHead)
+        head.returns_weights = True
+        try:
+            return self._logits(self._build_data(corpus.unlabelled(), self._encoder(), None))
+        finally:
+            head.returns_weights = False
+
+    def _build_head(self, encoder: Encoder) -> nn.Module:
         # the width of some encoders (Qwen, Gemma) is not a multiple of their number of heads
         width, heads = encoder.hidden_size, math.gcd(encoder.hidden_size, encoder.num_heads)
-        return EvidenceHead(width, heads, alone=self.pronoun_loss, evidence_dropout=self.evidence_dropout)
+        return EvidenceHead(
+            width, heads, alone=self.pronoun_loss, start=self.start, evidence_dropout=self.evidence_dropout
+        )
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+    def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces)
         clusters = pronoun_clusters(corpus, list(self._evidence(corpus).values()), self.parser)
         evidence = cluster_pieces(view, clusters)
@@ -180,9 +204,13 @@ class AttentionPooling(nn.Module):
 
     def forward(self, vectors: Tensor, keep: Tensor) -> Tensor:
         """Pool vectors (..., n, H) by masks (..., g, n) into g vectors (..., g, H); zeros where nothing is kept."""
+        return self.weights(vectors, keep) @ vectors
+
+    def weights(self, vectors: Tensor, keep: Tensor) -> Tensor:
+        """Weights (..., g, n) of the vectors."""
         # (..., 1, n)
         scores = torch.tanh(self.score(vectors)).mT
-        return masked_softmax(scores.expand(keep.shape), keep) @ vectors
+        return masked_softmax(scores.expand(keep.shape), keep)
 
 
 class QueryLayer(nn.Module):
@@ -225,6 +253,16 @@ class EvidencePooling(nn.Module):
 
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
         """Evidence (b, H), 0 without a cluster; the last two arguments are :func:`cluster_pieces`."""
+        return self.of_resolvers(*self._resolvers(hidden, mentions, places, kept)).squeeze(1)
+
+    def weights(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
+        """Weights (b, N) of the resolvers."""
+        return self.of_resolvers.weights(*self._resolvers(hidden, mentions, places, kept)).squeeze(1)
+
+    def _resolvers(
+        self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """A vector of each resolver, (b, N, H), and which of them have a cluster, (b, 1, N)."""
         length = hidden.shape[1]
         # (b, H) each
         pronoun, a, b = self.of_pieces(hidden, inside(mentions, length)).unbind(1)
@@ -237,9 +275,7 @@ class EvidencePooling(nn.Module):
         keep = kept.any(-1)
         for query, layer in ((pronoun, self.about_pronoun), (a, self.about_name), (b, self.about_name)):
             cluster = layer(query, cluster, keep)
-        # (b, N, H)
-        resolvers = self.of_mentions(cluster, keep.unsqueeze(2)).squeeze(2)
-        return self.of_resolvers(resolvers, keep.any(-1).unsqueeze(1)).squeeze(1)
+        return self.of_mentions(cluster, keep.unsqueeze(2)).squeeze(2), keep.any(-1).unsqueeze(1)
 
 
 class EvidenceHead(PoolerHead):
@@ -252,16 +288,23 @@ class EvidenceHead(PoolerHead):
         dropout: float = 0.1,
         *,
         alone: bool = False,
+        start: str = "zero",
         evidence_dropout: float = 0.0,
     ):
         super().__init__(width, dropout=dropout)
         self.alone, self.evidence_dropout = alone, evidence_dropout
         self.evidence = EvidencePooling(width, heads, dropout)
         self.of_evidence = nn.Linear(width, len(Label), bias=False)
-        nn.init.zeros_(self.of_evidence.weight)
+        if start == "zero":
+            nn.init.zeros_(self.of_evidence.weight)
+        else:
+            nn.init.xavier_uniform_(self.of_evidence.weight)
+        self.returns_weights = False
 
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor, **_: Tensor) -> Tensor:
-        """Return logits (b, 3); for the inputs see :meth:`EvidencePooling.forward`."""
+        """Return logits (b, 3), or :meth:`EvidencePooling.weights`; for the inputs see :class:`EvidencePooling`."""
+        if self.returns_weights:
+            return self.evidence.weights(hidden, mentions, places, kept)
         alone = self.logits(first_pieces(hidden, mentions[:, :1]).squeeze(1))
         if self.training and self.evidence_dropout:
             is_read = torch.rand(kept.shape[:2], device=kept.device) >= self.evidence_dropout

@@ -36,7 +36,7 @@ Messages = tuple[tuple[str, str], ...]
 Responses = list[dict[str, Any]]  # what was stored for one question: parts in order
 _TEMPLATES = Path(__file__).parent / "prompts"
 _SHORTEST_PREFIX = 16
-_MOST_LOGITS = 2**28  # of a batch in which every token is scored
+_MOST_LOGITS = 2**28  # most logits of a batch in which every token is scored
 _SPREAD = 32  # most tokens by which inputs of one batch differ in length
 
 
@@ -100,7 +100,7 @@ class AnsweringModel(ABC):
         """What is stored for a question."""
         paths = intact_files(self.folder / question.key[:2], ".json", f"{question.key}-")
         records = [json.loads(path.read_bytes()) for path in paths]
-        return [one["response"] for one in sorted(records, key=lambda each: each["part"])]
+        return [record["response"] for record in sorted(records, key=lambda record: record["part"])]
 
     def keep(self, question: ChatQuestion, part: int, response: Mapping[str, Any]) -> None:
         """Store a part of the reply to a question."""
@@ -161,18 +161,20 @@ class CausalModel(AnsweringModel):
         return str(self.files.tokenizer.decode(new, skip_special_tokens=True))
 
     def _ask(self, questions: Sequence[ChatQuestion]) -> Iterator[ChatQuestion]:
-        inputs = [one for number, question in enumerate(questions) for one in self._inputs(question, number)]
-        found = [dict[int, float]() for _ in questions]
+        inputs = [
+            chat for number, question in enumerate(questions) for chat in self._inputs(question, number)
+        ]
+        log_probabilities = [dict[int, float]() for _ in questions]
         for (number, option), log_p in self._log_probabilities(inputs):
-            found[number][option] = log_p
-            if len(found[number]) == len(questions[number].options):
-                values = [log_p for _, log_p in sorted(found[number].items())]
+            log_probabilities[number][option] = log_p
+            if len(log_probabilities[number]) == len(questions[number].options):
+                values = [log_p for _, log_p in sorted(log_probabilities[number].items())]
                 self.keep(questions[number], 0, {"log_probabilities": values})
                 yield questions[number]
 
     def _read(self, question: ChatQuestion, responses: Responses) -> Reply:
         log_p = np.array(responses[0]["log_probabilities"])
-        for k, option in enumerate(question.options):  # Mary is not Mary Smith
+        for k, option in enumerate(question.options):  # the probability of Mary includes that of Mary Smith
             longer = [j for j, other in enumerate(question.options) if j != k and other.startswith(option)]
             if longer:
                 rest = -np.expm1(min(logsumexp(log_p[longer]) - log_p[k], 0.0))
@@ -197,7 +199,7 @@ class CausalModel(AnsweringModel):
         if most and longest > most:
             raise MemberError(f"a prompt has {longest:,} tokens, and {self.name} takes {most:,}")
         start = _shared_start(ids)
-        return [Input(own, start, (number, option)) for option, own in enumerate(ids[1:])]
+        return [Input(tokens, start, (number, option)) for option, tokens in enumerate(ids[1:])]
 
     def _log_probabilities(
         self, inputs: Sequence[Input], budget: int | None = None
@@ -205,7 +207,7 @@ class CausalModel(AnsweringModel):
         """Log-probability of the tokens from each input's start on, with the input's mark, pass by pass."""
         if not inputs:
             return
-        shared = _shared_start([one.ids[: one.start - 1] for one in inputs])
+        shared = _shared_start([chat.ids[: chat.start - 1] for chat in inputs])
         limit = PieceLimit(
             budget or forward_budget(self.device, self.files.config), "another precision or a shorter prompt"
         )
@@ -215,15 +217,15 @@ class CausalModel(AnsweringModel):
             skip = 0 if cache is None else shared
             # options of one token share their text
             by_text: dict[tuple[int, ...], list[Input]] = {}
-            for one in inputs:
-                by_text.setdefault(tuple(one.ids[skip:-1]), []).append(one)
+            for chat in inputs:
+                by_text.setdefault(tuple(chat.ids[skip:-1]), []).append(chat)
             texts = sorted(by_text, key=len)
             for _, similar in groupby(texts, key=lambda text: len(text) // _SPREAD):
                 group = [(text, by_text[text]) for text in similar]
                 lengths = np.array([skip + len(text) for text, _ in group])
                 load = partial(_rows, group)
-                for part, scores in in_passes(lengths, limit, load, partial(self._score, cache, skip)):
-                    for (_, owners), log_p in zip(load(part), scores, strict=True):
+                for rows, scores in in_passes(lengths, limit, load, partial(self._score, cache, skip)):
+                    for (_, owners), log_p in zip(load(rows), scores, strict=True):
                         yield from zip((owner.mark for owner in owners), log_p.tolist(), strict=True)
 
     def _cache_of(self, prefix: list[int]) -> Any:
@@ -240,7 +242,7 @@ class CausalModel(AnsweringModel):
     ) -> list[Tensor]:
         """Log-probabilities of each text's inputs; padding on the right is never seen."""
         longest = max(len(text) for text, _ in rows)
-        first = min(one.start for _, owners in rows for one in owners) - 1 - skip
+        first = min(owner.start for _, owners in rows for owner in owners) - 1 - skip
         ids = torch.tensor([[*text, *[0] * (longest - len(text))] for text, _ in rows], device=self.device)
         options: dict[str, Any] = {"use_cache": False}
         if cache is not None:
@@ -251,12 +253,13 @@ class CausalModel(AnsweringModel):
         logits = self.model(input_ids=ids, logits_to_keep=kept, **options).logits
         scores = []
         for row, (text, owners) in enumerate(rows):
-            own = []
-            for one in owners:
-                log_p = logits[row, one.start - 1 - skip - first : len(text) - first].float().log_softmax(-1)
-                target = torch.tensor(one.ids[one.start :], device=self.device)
-                own.append(log_p.gather(1, target[:, None]).sum())
-            scores.append(torch.stack(own))
+            of_text = []
+            for owner in owners:
+                following = logits[row, owner.start - 1 - skip - first : len(text) - first]
+                log_p = following.float().log_softmax(-1)
+                target = torch.tensor(owner.ids[owner.start :], device=self.device)
+                of_text.append(log_p.gather(1, target[:, None]).sum())
+            scores.append(torch.stack(of_text))
         return scores
 
 
@@ -276,4 +279,4 @@ def _shared_start(sequences: Sequence[list[int]]) -> int:
     """Number of tokens that all sequences begin with."""
     first, last = min(sequences), max(sequences)
     pairs = enumerate(zip(first, last, strict=False))
-    return next((k for k, (one, other) in pairs if one != other), min(len(first), len(last)))
+    return next((k for k, (left, right) in pairs if left != right), min(len(first), len(last)))

@@ -17,26 +17,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.cache import Memory, row_key
 from gapstack.data import Corpus, sources
-from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.encoders import Encoder, EncoderName, load_encoder
 from gapstack.encoding.frozen import read_states
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
 from gapstack.errors import MemberError
-from gapstack.files import fingerprint
+from gapstack.files import digest, fingerprint
 from gapstack.members.added_pieces import mask_token
 from gapstack.members.estimators import fit_symmetric_logistic, logistic_probabilities
 from gapstack.members.fine_tuned import ON_GAP, compact
-from gapstack.members.frozen_head import Arrays, EncoderMember
 from gapstack.members.layers import initialise_like_bert
-from gapstack.members.member import State, each_once
+from gapstack.members.learned_state import State
 from gapstack.members.name_substitution import (
     COMMON_NAMES,
     masked_texts,
@@ -44,8 +44,8 @@ from gapstack.members.name_substitution import (
     substitute_names,
     unused,
 )
-from gapstack.members.soft_labels import TrainingSet
-from gapstack.settings import AtLeastTwo, Count, Positive, Seed
+from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
+from gapstack.settings import AtLeastTwo, Count, Positive, ReadInput, Reads, Seed
 from gapstack.training import PieceData, TrainingPlan, predict, seeded, train_once, trainable_encoder
 from gapstack.training.parameters import freeze
 from gapstack.training.plan import Plan
@@ -53,22 +53,30 @@ from gapstack.types import Floats, Ints, Probabilities
 
 FEATURES = ("log_p_a", "log_p_b", "log_p_rest", "gap")
 """Inputs of the regression: mean log probabilities, and the absolute difference of the first two."""
+_TEXTS = Reads(
+    lambda name: f"{name} {digest(sources.require(name))[:16]}" if name == "stage2" else "",
+    by_content=False,
+    in_training=True,
+    contaminates=lambda name: ("gap-stage2",) if name == "stage2" else (),
+)
 _MIRROR = (1, 0, 2, 3)
 
 
-class MaskedLM(EncoderMember):
+class MaskedLM(SoftLabelMember):
     """A masked language model's preference between two common names in the pronoun's place.
 
     The encoder's vocabulary must have a mask.
     """
 
+    encoder: EncoderName = None
+    """Name or folder of the encoder; the embedded MiniLM by default."""
     pairs: Count = 2
     """Most pairs of names for each row, each in both orders: 2 * ``pairs`` passes for a row."""
     names: Mapping[str, Sequence[str]] | None = None
     """First names by gender, if of one piece; by default :data:`~gapstack.members.name_substitution.COMMON_NAMES`."""
-    texts: Literal["given", "stage2", "taught"] = "stage2"
+    texts: Annotated[Literal["given", "stage2", "distilled"], _TEXTS] = "stage2"
     """What an encoder without a masked-LM head learns one from: unlabelled texts, ``stage2`` or those ``given`` to
-    ``fit``; or ``taught``, rows of ``extra`` and ``teacher``, whose answer is the target in the pronoun's place."""
+    ``fit``; or ``distilled``, rows of ``extra`` and ``teacher``, whose answer is the target in the pronoun's place."""
     masked_examples: AtLeastTwo = 4000
     """Most texts with a mask to make of these."""
     training: Plan | None = None
@@ -85,30 +93,26 @@ class MaskedLM(EncoderMember):
     PLAN = ON_GAP.changed({"epochs": 1, "encoder_lr": 2e-4, "head_lr": 2e-3, "label_smoothing": 0.0})
     LEARNED = ("regression", "learned_from")
 
-    @property
-    def contaminated_by(self) -> tuple[str, ...]:
-        """Stage 2, if its texts are trained on, though without labels."""
-        learns = not has_own_head(self._encoder())
-        return each_once(
-            super().contaminated_by, ("gap-stage2",) if learns and self.texts == "stage2" else ()
-        )
-
-    def reads(self) -> dict[str, Any]:
+    def reads(self) -> dict[str, ReadInput]:
         """Leave the texts out unless they are trained on."""
-        learns = self.texts == "stage2" and not has_own_head(self._encoder())
-        return super().reads() | ({} if learns else {"texts": False})
+        reads = super().reads()
+        if self.texts != "stage2" or has_own_head(load_encoder(self.encoder)):
+            del reads["texts"]
+        return reads
 
     def _plan(self) -> TrainingPlan:
         return replace(self.PLAN.changed(dict(self.training or {})), seed=self.seed)
 
-    def _learn(self, training_set: TrainingSet) -> None:
-        encoder = self._encoder()
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
+        encoder = load_encoder(self.encoder)
         read = training_set
         if has_own_head(encoder):
             self.learned_from_ = "nothing: its own masked-LM head"
-            self._use({})
+            self.arrays_: dict[str, NDArray[Any]] = {}
+            self._load_model()
         else:
-            if self.texts == "taught":  # the regression would be surer of the rows that the head has learned
+            if self.texts == "distilled":
+                # the regression would be surer of the rows that the head has learned
                 read = training_set.take(np.arange(training_set.gold))
             self._substituted(read.corpus, encoder)  # texts that do not fit are refused before training
             self._learn_head(training_set, encoder)
@@ -122,13 +126,13 @@ class MaskedLM(EncoderMember):
         """Train a tied head and layers on masked names."""
         plan, model = self._plan(), self._fresh(encoder)
         texts, kind = sources.stage2() if self.texts == "stage2" else training_set.corpus, "without labels"
-        title, lacks, taught = texts.name, "names A and B and then either again", None
-        if self.texts == "taught":
+        title, lacks, answers = texts.name, "names A and B and then either again", None
+        if self.texts == "distilled":
             rows = np.arange(training_set.gold, len(training_set))
-            texts, taught = texts.take(rows), training_set.targets[rows]
+            texts, answers = texts.take(rows), training_set.targets[rows]
             title, kind, lacks = "extra and teacher", "with answers", "has A or B for an answer"
         names, most = self._names(encoder, texts), self.masked_examples
-        examples, targets = masked_texts(texts, names, mask_token(encoder), most, self.seed, taught)
+        examples, targets = masked_texts(texts, names, mask_token(encoder), most, self.seed, answers)
         if not targets:
             raise MemberError(
                 f"no text of {title} {lacks}, so encoder {encoder.name}, which has no masked-LM head, cannot learn one "
@@ -138,12 +142,13 @@ class MaskedLM(EncoderMember):
         train_once(model, PieceData(view, np.array(targets), {"at": _masked(view)}), [plan])
         freeze(model, tuple(plan.frozen))
         self.learned_from_ = f"{len(targets)} masked names in {title}, {len(texts)} texts {kind}"
-        self._use({name: compact(name, p) for name, p in model.named_parameters() if p.requires_grad})
+        self.arrays_ = {name: compact(name, p) for name, p in model.named_parameters() if p.requires_grad}
+        self._load_model()
 
     def _fresh(self, encoder: Encoder) -> LanguageModel:
-        own = with_own_head(encoder)
-        if own is not None:
-            return LanguageModel(own)
+        pretrained = with_own_head(encoder)
+        if pretrained is not None:
+            return LanguageModel(pretrained)
         with seeded(self.seed):
             body = trainable_encoder(encoder, self._plan())
             embeddings: Tensor = body.get_input_embeddings().weight  # type: ignore[operator]
@@ -173,7 +178,7 @@ class MaskedLM(EncoderMember):
 
     def _features(self, corpus: Corpus) -> Floats:
         """:data:`FEATURES` of each row, (n, 4); results of this model are kept in memory."""
-        encoder = self._encoder()
+        encoder = load_encoder(self.encoder)
         decides = fingerprint(self.model_key_, self.pairs, self.names, self.max_pieces)
 
         def compute(rows: list[int]) -> Floats:
@@ -190,10 +195,14 @@ class MaskedLM(EncoderMember):
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         return logistic_probabilities(self.regression_, self._features(corpus))
 
-    def _use(self, arrays: Arrays) -> None:
-        """Use the weights as they are stored, so that a saved member predicts the same."""
-        super()._use(arrays)
-        encoder = self._encoder()
+    def _restore(self, state: State) -> None:
+        super()._restore(state)
+        self._load_model()
+
+    def _load_model(self) -> None:
+        """Load the weights as they are stored, so that a saved member predicts the same."""
+        arrays = self.arrays_
+        encoder = load_encoder(self.encoder)
         self.model_ = self._fresh(encoder)
         self.model_.load_state_dict({n: torch.from_numpy(a) for n, a in arrays.items()}, strict=False)
         self.model_key_ = fingerprint(encoder.fingerprint, State(dict(arrays)).digest, self._plan().precision)

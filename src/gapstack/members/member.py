@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 from uuid import uuid4
 
 import numpy as np
@@ -20,12 +19,16 @@ from gapstack.data.augment import AugmentationName, average, variants
 from gapstack.data.contamination import known_test_sets
 from gapstack.errors import DamageError, GapstackError, MemberError, NotFittedError
 from gapstack.members import MEMBERS
-from gapstack.members.store import Learned, State, identity_of, save
-from gapstack.settings import Configured
+from gapstack.members.identity import identity_of
+from gapstack.members.learned_state import State, restore_state, state_of
+from gapstack.members.saved import save
+from gapstack.settings import Configured, ReadInput, read_by
 from gapstack.types import Ints, Labels, Probabilities
 
-Answers = Any
-""":class:`gapstack.anytext.answer.Answers`, which is defined further up."""
+if TYPE_CHECKING:
+    from gapstack.running_text.answer import Answers
+    from gapstack.running_text.any_text_resolver import AnyTextResolver
+    from gapstack.running_text.characters import People
 
 
 class Predictor(ABC):
@@ -58,13 +61,22 @@ class Predictor(ABC):
         """Write into ``folder``, without pickle; :func:`gapstack.load` reads it."""
 
     def ask(
-        self, text: str, *, pronoun: str | None = None, names: Sequence[str] = (), url: str | None = None
+        self,
+        text: str,
+        *,
+        pronoun: str | None = None,
+        names: Sequence[str] = (),
+        url: str | None = None,
+        people: People = (),
+        first_person: bool = False,
     ) -> Answers:
         """Resolve the pronouns of a text, with probabilities.
 
-        Arguments and errors are those of :meth:`gapstack.anytext.pronoun_resolver.PronounResolver.ask`.
+        Arguments and errors are those of :meth:`gapstack.running_text.any_text_resolver.AnyTextResolver.ask`.
         """
-        return self.resolver().ask(text, pronoun=pronoun, names=names, url=url)
+        return self.resolver().ask(
+            text, pronoun=pronoun, names=names, url=url, people=people, first_person=first_person
+        )
 
     @overload
     def predict(self, rows: Corpus) -> Labels: ...
@@ -76,10 +88,15 @@ class Predictor(ABC):
             return self.predict_proba(rows).argmax(axis=1).astype(np.int64)
         return self.resolver().predict(rows)
 
-    def resolver(self) -> Any:
-        """Return what answers texts: windows with this predictor, or the model of running text with it for names."""
-        # the one import upwards, so that every predictor answers texts
-        return resolve_name("gapstack.anytext.text_resolver:resolver_of")(self)
+    def resolver(self, parser: str | Path | None = None) -> AnyTextResolver:
+        """Return what answers texts: candidates compared in pairs by this predictor, or the model of running text."""
+        from gapstack.members.pairs_resolver import PairsResolver  # slow, and needed for texts only
+
+        if not self.for_running_text:
+            return PairsResolver(self, parser)
+        from gapstack.running_text.text_resolver import TextResolver
+
+        return TextResolver(pairs=lambda: PairsResolver(self, parser))
 
     def prepare(self, corpus: Corpus) -> None:  # noqa: B027 - optional
         """Compute in one pass what ``predict_proba`` will look up for these rows; optional."""
@@ -93,12 +110,12 @@ class Predictor(ABC):
         return ""
 
 
-def each_once(*names: Iterable[str]) -> tuple[str, ...]:
+def unique(*names: Iterable[str]) -> tuple[str, ...]:
     """All names, each once, in order of first appearance."""
     return tuple(dict.fromkeys(chain.from_iterable(names)))
 
 
-class Member(Configured, Learned, BaseEstimator, Predictor):
+class Member(Configured, BaseEstimator, Predictor):
     """Base class of all members: a scikit-learn estimator over corpora.
 
     A subclass implements ``_fit(corpus)`` and ``_predict_proba(corpus)``. Settings are annotated attributes with types
@@ -113,13 +130,17 @@ class Member(Configured, Learned, BaseEstimator, Predictor):
 
     PUBLISHED: ClassVar[Mapping[str, Any]] = {}
     """Settings of the paper or of its released code: ``create(name, **published(name))``; empty if there are none."""
+    LEARNED: ClassVar[tuple[str, ...]] = ()
+    """Names of learned attributes without their underscore; those of base classes count too."""
     LEARNS_TOGETHER: ClassVar[bool] = False
     """True if :meth:`fit_each` fits all corpora at once."""
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
-        """Test sets that share rows with the training data."""
-        return getattr(self, "fitted_on_", ())
+        """Test sets that share rows with the training data, or with what the member or one of its parts reads."""
+        reads = (read.kind.contaminates(read.value) for read in self.reads().values())
+        parts = (part.contaminated_by for part in self.parts().values())
+        return unique(getattr(self, "fitted_on_", ()), *reads, *parts)
 
     @property
     def classes_(self) -> Ints:
@@ -170,16 +191,12 @@ class Member(Configured, Learned, BaseEstimator, Predictor):
     def prepare(self, corpus: Corpus) -> None:
         """Compute in one pass what ``fit`` and ``predict_proba`` will look up for these rows; optional."""
         learned = () if self._is_fitted else self.augment
-        self._prepare(_with_changed(corpus, each_once(learned, self.average)))
+        self._prepare(_with_changed(corpus, unique(learned, self.average)))
 
     @cached_property
     def token(self) -> str:
         """What identifies an object whose class is not registered."""
         return uuid4().hex
-
-    def stored_settings(self) -> dict[str, Any]:
-        """Settings as JSON-able values, from which :func:`gapstack.create` makes the same member."""
-        return self.get_params()
 
     def parameters(self) -> int:
         """Count the learned numbers that are stored as arrays; trees do not count."""
@@ -226,18 +243,17 @@ class Member(Configured, Learned, BaseEstimator, Predictor):
         augmented = variants(corpus.unlabelled(), tuple(self.average) or ("original",))
         return average(augmented, [self._normalised(variant.corpus) for variant in augmented])
 
-    def reads(self) -> dict[str, Any]:
-        """Settings that name what this member reads.
+    def reads(self) -> dict[str, ReadInput]:
+        """Return what this member reads besides the rows, by setting: those annotated with :class:`Reads`.
 
-        Only settings listed in :data:`gapstack.members.store.READS` count. Override to add inputs; map a setting to
-        False if it is unused in this configuration.
+        Override to add inputs, or to delete those that these settings do not use.
         """
-        return self.get_params()
+        return {name: kind.of(getattr(self, name)) for name, kind in read_by(type(self)).items()}
 
     def state(self) -> State:
         """Return the learned state; NotFittedError before ``fit``."""
         self._check_fitted()
-        return super().state()
+        return self._state()
 
     def restore(self, state: State) -> Self:
         """Restore what :meth:`state` returned and return self; DamageError if it does not fit this member."""
@@ -269,18 +285,28 @@ class Member(Configured, Learned, BaseEstimator, Predictor):
         return normalised
 
     def _prepare(self, corpus: Corpus) -> None:
-        """Compute the views of these rows, where a member has any to compute in one pass."""
+        """Called by :meth:`prepare`, before ``fit`` and before ``predict_proba``; optional."""
+
+    def _state(self) -> State:
+        """Called by :meth:`state`; override where :attr:`LEARNED` is not enough."""
+        return state_of(self)
+
+    def _restore(self, state: State) -> None:
+        """Called by :meth:`restore`; override to make networks of the arrays."""
+        restore_state(self, state)
 
     @abstractmethod
-    def _fit(self, corpus: Corpus) -> None: ...
+    def _fit(self, corpus: Corpus) -> None:
+        """Called by :meth:`fit` with the rows and their augmented copies."""
 
     def _fit_each(self, members: Sequence[Self], corpora: Sequence[Corpus]) -> None:
-        """Fit each of ``members``, copies of this one, to its corpus."""
+        """Called by :meth:`fit_each` with copies of this member and the corpus of each."""
         for member, corpus in zip(members, corpora, strict=True):
             member._fit(corpus)
 
     @abstractmethod
-    def _predict_proba(self, corpus: Corpus) -> Probabilities: ...
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        """Called by :meth:`predict_proba` with each variant of the rows; each row may have any positive sum."""
 
 
 def _with_changed(corpus: Corpus, names: Sequence[str]) -> Corpus:

@@ -19,15 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from random import random
 from threading import Lock
 from typing import Any
-from uuid import uuid4
 
 import httpx
 
-from gapstack.errors import DataError, MemberError, RemoteError, first_line
+from gapstack.errors import DataError, RemoteError, first_line
 from gapstack.files import write_json
 from gapstack.members.completions import Completion, ReplyChoice, completion_of, reply_of, steps_of, text_of
 from gapstack.members.language_models import AnsweringModel, ChatQuestion, Reply, Responses
@@ -36,7 +34,6 @@ ATTEMPTS = 8  # times that a request is sent before a server is given up
 FIRST_DELAY, LONGEST_DELAY = 1.0, 60.0
 """Seconds between attempts, doubled each time; a server's ``Retry-After`` counts if it is longer."""
 PATIENCE = 3600.0  # longest ``Retry-After``, in seconds, that is waited for
-TOKENS_PER_MESSAGE = 64  # most tokens that a chat template adds to a message
 _PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # statuses that may pass
 _UNSUPPORTED = {400, 415, 422, 501}  # statuses of a request with a field that a server does not take
 _LOGPROBS = ({"logprobs": True, "top_logprobs": 20}, {"logprobs": True, "top_logprobs": 5})
@@ -45,12 +42,7 @@ DIALECTS: tuple[tuple[Mapping[str, Any], bool], ...] = (
     *(({}, constrained) for constrained in (True, False)),
 )
 """Fields that ask for log-probabilities, none for samples; and True if the reply is constrained to the options."""
-_SENT = "sent"  # folder of files named by the cost of requests without a reply yet
 _CONTINUE = "Continue this text word for word as it was published, without comment:"
-
-
-class BudgetError(MemberError):
-    """The next request might cost more than what is left of a member's ``budget``."""
 
 
 class _RefusedError(Exception):
@@ -66,22 +58,16 @@ def is_address(model: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How a server is asked, which does not decide its replies; ``budget`` is money if it has prices, else tokens."""
+class Connection:
+    """How a server is reached, which does not decide its replies."""
 
     key_variable: str = "GAPSTACK_API_KEY"
     concurrency: int = 8
     timeout: float = 120.0
-    budget: float | None = None
-    prices: tuple[float, ...] = ()
-
-    def cost(self, prompt: float, reply: float) -> float:
-        """Cost of tokens."""
-        return (prompt * self.prices[0] + reply * self.prices[-1]) / 1e6 if self.prices else prompt + reply
 
 
 @dataclass(frozen=True)
-class Asking:
+class RequestOptions:
     """What decides replies apart from the question: samples if log-probabilities are missing, and request fields."""
 
     logprobs: bool = True
@@ -94,48 +80,45 @@ class Asking:
 class ModelServer(AnsweringModel):
     """A model by its address, ``http://host/v1#name``; DataError for an address without a name, or with a password."""
 
-    def __init__(self, address: str, asking: Asking, limits: Limits):
+    def __init__(self, address: str, options: RequestOptions, connection: Connection):
         url, _, name = address.partition("#")
         parsed = httpx.URL(url)
         if not name or not parsed.host or parsed.userinfo or parsed.query:
             raise DataError(
                 "not the address of a model",
                 expected="http://HOST/v1#NAME, without a password or key",
-                remedy=f"Put a key into the environment variable {limits.key_variable}",
+                remedy=f"Put a key into the environment variable {connection.key_variable}",
             )
-        super().__init__(name, f"{url.rstrip('/')}#{name} {json.dumps(vars(asking), sort_keys=True)}")
-        self.asking, self.limits = asking, limits
+        super().__init__(name, f"{url.rstrip('/')}#{name} {json.dumps(vars(options), sort_keys=True)}")
+        self.options, self.connection = options, connection
         self._client = httpx.Client(
             base_url=f"{url.rstrip('/')}/",
-            timeout=limits.timeout,
+            timeout=connection.timeout,
             trust_env=parsed.host
             not in ("localhost", "127.0.0.1", "::1"),  # proxies do not lead to this machine
-            limits=httpx.Limits(max_connections=limits.concurrency),
+            limits=httpx.Limits(max_connections=connection.concurrency),
         )
         self._lock, self._resume_at = Lock(), 0.0
-        self._spent = 0.0
         self._dialect: int | None = None
 
     def continuation(self, text: str, tokens: int) -> str:
         """Ask for the continuation of a text; it is stored like any reply."""
         ending = ChatQuestion((("user", f"{_CONTINUE}\n\n{text}"),), ())
-        fields = json.loads(self.asking.fields) | {"temperature": 0}
-        asking = replace(self.asking, logprobs=False, samples=1, max_tokens=tokens, fields=json.dumps(fields))
-        server = ModelServer(f"{self._client.base_url}#{self.name}", asking, self.limits)
+        fields = json.loads(self.options.fields) | {"temperature": 0}
+        options = replace(
+            self.options, logprobs=False, samples=1, max_tokens=tokens, fields=json.dumps(fields)
+        )
+        server = ModelServer(f"{self._client.base_url}#{self.name}", options, self.connection)
         server.answer([ending])
         return text_of(server.responses(ending)[0]["choices"][0])
 
     def _ask(self, questions: Sequence[ChatQuestion]) -> Iterator[ChatQuestion]:
         if not questions:
             return
-        if self.limits.budget is not None:
-            stored = (json.loads(path.read_bytes()) for path in self.folder.glob("*/*.json"))
-            lost = (float(path.name.partition("_")[0]) for path in self.folder.glob(f"{_SENT}/*"))
-            self._spent = sum(self._cost(one["response"]) for one in stored) + sum(lost)
         if self._dialect is None:
             known = self._known_dialect()
             self._dialect = self._negotiate(questions[0]) if known is None else known
-        pool = ThreadPoolExecutor(self.limits.concurrency)
+        pool = ThreadPoolExecutor(self.connection.concurrency)
         try:
             for future in as_completed([pool.submit(self._ask_one, question) for question in questions]):
                 yield future.result()
@@ -153,7 +136,7 @@ class ModelServer(AnsweringModel):
                     "message": {"refusal": refused.message},
                     "finish_reason": "content_filter",
                 }
-                response = {"choices": [choice] * self.asking.samples}
+                response = {"choices": [choice] * self.options.samples}
             self.keep(question, len(so_far), response)
         return question
 
@@ -165,7 +148,7 @@ class ModelServer(AnsweringModel):
 
     def _negotiate(self, question: ChatQuestion) -> int:
         """Find and store the richest dialect that the server understands; its reply to the question is stored too."""
-        has_logprobs, refusal = self.asking.logprobs, "no form of a request is left"
+        has_logprobs, refusal = self.options.logprobs, "no form of a request is left"
         for number, (fields, _) in enumerate(DIALECTS):
             if fields and not has_logprobs:
                 continue
@@ -189,12 +172,12 @@ class ModelServer(AnsweringModel):
         body: dict[str, Any] = {
             "model": self.name,
             "messages": [{"role": role, "content": content} for role, content in question.messages],
-            "max_tokens": self.asking.max_tokens,
+            "max_tokens": self.options.max_tokens,
             "temperature": 0,
             **fields,
         }
         if not fields:
-            missing = self.asking.samples - sum(len(one["choices"]) for one in so_far)
+            missing = self.options.samples - sum(len(response["choices"]) for response in so_far)
             body |= {"n": missing, "temperature": 1, "seed": len(so_far)}
         if is_constrained and question.options:
             quoted = (json.dumps(option, ensure_ascii=False) for option in question.options)
@@ -202,29 +185,25 @@ class ModelServer(AnsweringModel):
             body["grammar"] = f"root ::= {' | '.join(quoted)}"
             body["chat_template_kwargs"] = {"enable_thinking": False}
         return {
-            key: value for key, value in (body | json.loads(self.asking.fields)).items() if value is not None
+            key: value for key, value in (body | json.loads(self.options.fields)).items() if value is not None
         }
 
     def _post(self, body: Mapping[str, Any]) -> Completion:
         """Send a request until it is answered; RemoteError after :data:`ATTEMPTS`, _RefusedError if it is refused."""
-        problem, key = "", os.environ.get(self.limits.key_variable, "")
+        problem, key = "", os.environ.get(self.connection.key_variable, "")
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         for attempt in range(ATTEMPTS):
             time.sleep(max(0.0, self._resume_at - time.monotonic()))
-            reserved = self._reserve(body)
             delay = min(FIRST_DELAY * 2**attempt, LONGEST_DELAY) * (1 + random()) / 2
             try:
                 answer = self._client.post("chat/completions", json=body, headers=headers)
-            except httpx.TransportError as error:  # a lost reply may have to be paid, so it stays reserved
+            except httpx.TransportError as error:
                 problem = f"{type(error).__name__}: {first_line(error)}"
             else:
                 if (response := completion_of(answer)) is not None:
-                    self._settle(reserved, self._cost(response))
                     return response
                 problem = f"status {answer.status_code}: {answer.text[:300]}"
                 problem = problem.replace(key, "***") if key else problem
-                if answer.is_error:
-                    self._settle(reserved, 0.0)
                 if answer.is_error and answer.status_code not in _PASSING:
                     raise _RefusedError(answer.status_code, problem)
                 delay = max(delay, _retry_after(answer.headers.get("Retry-After", "")))
@@ -239,38 +218,9 @@ class ModelServer(AnsweringModel):
             f"{self.name} at {self._client.base_url}: {problem}. Stored replies are kept: repeat the command"
         )
 
-    def _reserve(self, body: Mapping[str, Any]) -> tuple[float, Path] | None:
-        """Count the most that a request can cost as spent, on disk too; BudgetError if that is not left."""
-        if self.limits.budget is None:
-            return None
-        sizes = (len(message["content"].encode()) + TOKENS_PER_MESSAGE for message in body["messages"])
-        longest = body.get("max_tokens") or body.get("max_completion_tokens") or self.asking.max_tokens
-        cost = self.limits.cost(sum(sizes), body.get("n", 1) * longest)  # a token has at least a byte
-        with self._lock:
-            if self._spent + cost > self.limits.budget:
-                raise BudgetError(
-                    f"budget of {self.limits.budget:g} for {self.name}: {self._spent:.6g} are spent, and a request may "
-                    f"cost {cost:.3g}. Stored replies are kept: raise the budget to go on"
-                )
-            self._spent += cost
-        file = self.folder / _SENT / f"{cost!r}_{uuid4().hex}"
-        file.parent.mkdir(exist_ok=True)
-        file.touch()
-        return cost, file
-
-    def _settle(self, reserved: tuple[float, Path] | None, cost: float) -> None:
-        if reserved is not None:
-            with self._lock:
-                self._spent += cost - reserved[0]
-            reserved[1].unlink()
-
-    def _cost(self, response: Completion) -> float:
-        usage = response.get("usage") or {}
-        return self.limits.cost(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
-
     def _is_whole(self, responses: Responses) -> bool:
-        choices = sum(len(one["choices"]) for one in responses)
-        return choices >= self.asking.samples or any(map(steps_of, responses))
+        choices = sum(len(response["choices"]) for response in responses)
+        return choices >= self.options.samples or any(map(steps_of, responses))
 
     def _read(self, question: ChatQuestion, responses: Responses) -> Reply:
         return reply_of(responses, question.options)

@@ -59,12 +59,8 @@ class MSNet(FineTuned):
         ON_GAP.changed({"token_budget": WHOLE_BATCH}),
     )
 
-    def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        return tuple(range(-min(self.layers, encoder.num_layers), 0))
-
-    def _head(self, encoder: Encoder) -> nn.Module:
-        layers = len(self._layers(encoder))
-        return MSNetHead(self, encoder.hidden_size, layers)
+    def _build_head(self, encoder: Encoder) -> nn.Module:
+        return MSNetHead(self, encoder.hidden_size, min(self.layers, encoder.num_layers))
 
 
 class MSNetHead(nn.Module):
@@ -72,6 +68,7 @@ class MSNetHead(nn.Module):
 
     def __init__(self, member: MSNet, hidden: int, layers: int):
         super().__init__()
+        self.encoder_layers = tuple(range(-layers, 0))
         self.layers, self.pooling, width = layers, member.pooling, member.width
         self.select_spans = allennlp("nn.util").batched_span_select
         self.attention_dropout = nn.Dropout(member.attention_dropout)

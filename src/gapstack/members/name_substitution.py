@@ -82,14 +82,14 @@ def masked_texts(
     mask: str,
     most: int,
     seed: int,
-    taught: Floats | None = None,
+    answers: Floats | None = None,
 ) -> tuple[Corpus, list[int]]:
     """Make at most ``most`` examples of texts, whose pronoun is the mask, and the ids of the masked names.
 
     Names are drawn for each text from ``names`` (by gender, see :func:`single_pieces`). Labels are not used. Without
-    ``taught``, a later mention of A or B that follows both names is masked, as most pronouns do. Half of the examples
+    ``answers``, a later mention of A or B that follows both names is masked, as most pronouns do. Half of the examples
     mask the name that comes first: it is repeated far more often, and a model would learn to prefer it. With
-    probabilities ``taught`` (n, 3), the pronouns are masked, and the names are the likelier ones, if above 0.5.
+    probabilities ``answers`` (n, 3), the pronouns are masked, and the names are the likelier ones, if above 0.5.
     """
     rng = np.random.default_rng(seed)
 
@@ -97,11 +97,11 @@ def masked_texts(
         a, b = rng.choice(unused(example.text, list(names[example.gender])), 2, replace=False)
         return str(a), str(b)
 
-    if taught is not None:
+    if answers is not None:
         chosen: list[tuple[Example, int]] = []
-        for row in rng.permutation(np.flatnonzero(taught[:, :2].max(axis=1) >= 0.5))[:most].tolist():
+        for row in rng.permutation(np.flatnonzero(answers[:, :2].max(axis=1) >= 0.5))[:most].tolist():
             pair = drawn(corpus[row])
-            name = pair[int(taught[row, :2].argmax())]
+            name = pair[int(answers[row, :2].argmax())]
             copy = replace(substitute_names(corpus[row], *pair, mask), label=None)
             chosen.append((copy, names[corpus[row].gender][name]))
         texts = Corpus([copy for copy, _ in chosen], name=f"{corpus.name}, masked pronouns")

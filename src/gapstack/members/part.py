@@ -61,22 +61,31 @@ def expand(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if settings == _PUBLISHED:
         settings = {BASE: _PUBLISHED}
     if isinstance(settings, Mapping) and BASE in settings:
-        own = {key: value for key, value in settings.items() if key != BASE}
+        changed = {key: value for key, value in settings.items() if key != BASE}
         if settings[BASE] != _PUBLISHED:
             raise SettingError(f'found {shown(settings[BASE])}, expected "{_PUBLISHED}"', ("settings", BASE))
-        table = {**table, "settings": merged(published(table.get("name", "")), own)}
+        table = {**table, "settings": merged(published(table.get("name", "")), changed)}
     if EACH not in table:
         return [table]
-    each, rest = table[EACH], {key: value for key, value in table.items() if key != EACH}
-    if not isinstance(each, Mapping) or not all(isinstance(one, list) and one for one in each.values()):
-        raise SettingError(f"found {shown(each)}, expected a table of lists of values", (EACH,))
-    label = rest.get("label", rest.get("name"))
+    rest = {key: value for key, value in table.items() if key != EACH}
     return [
-        {
-            **rest,
-            "label": "_".join([str(label), *map(_label_ending, each, values)]),
-            "settings": merged(rest.get("settings", {}), dict(zip(each, values, strict=True))),
-        }
+        {**rest, "label": label, "settings": merged(rest.get("settings", {}), changes)}
+        for label, changes in labelled(table)
+    ]
+
+
+def labelled(table: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Labels of the members that a recipe's table makes, and the settings in which each differs from the others.
+
+    Raises SettingError if ``each`` is not a table of lists.
+    """
+    label, each = str(table.get("label", table.get("name"))), table.get(EACH, {})
+    if not isinstance(each, Mapping) or not all(
+        isinstance(values, list) and values for values in each.values()
+    ):
+        raise SettingError(f"found {shown(each)}, expected a table of lists of values", (EACH,))
+    return [
+        ("_".join([label, *map(_label_ending, each, values)]), dict(zip(each, values, strict=True)))
         for values in product(*each.values())
     ]
 
@@ -97,7 +106,7 @@ def _merged(old: Any, new: Any) -> Any:
 
 
 def _are_tables(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
+    return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
 
 
 def _label_ending(setting: str, value: Any) -> str:

@@ -35,10 +35,10 @@ class ProBERT(FineTuned):
 
     PUBLISHED: ClassVar[dict[str, Any]] = {"encoder": "bert-large-uncased", "training": ATTREE}
 
-    def _head(self, encoder: Encoder) -> nn.Module:
+    def _build_head(self, encoder: Encoder) -> nn.Module:
         return PronounHead(encoder.hidden_size)
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+    def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         return PieceData(tagged(corpus, encoder, self.max_pieces), targets)
 
 

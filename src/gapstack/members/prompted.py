@@ -4,7 +4,7 @@ Each row is asked twice, with A first and with B first, since models prefer a po
 averaged. Log-probabilities of the options are used where the model gives them, otherwise samples. A multinomial
 logistic regression over the three log-probabilities, equivariant to swapping A and B, calibrates them on training rows.
 
-A language model may have seen every public test set, so that is presumed (:attr:`Prompted.contaminated_by`).
+A language model may have seen every public test set, so that is presumed (``contaminated_by``).
 """
 
 import json
@@ -14,7 +14,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
@@ -24,23 +24,31 @@ from gapstack.data import Corpus, Example, Label, Span
 from gapstack.data.augment import swap_names
 from gapstack.data.contamination import PRESUMED
 from gapstack.data.example import Replacement, edit
-from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.encoders import Encoder, encoder_digest, load_encoder
 from gapstack.errors import DataError, MemberError, Place
-from gapstack.files import read_bytes
+from gapstack.files import digest, read_bytes
+from gapstack.language.words import page_title
 from gapstack.members.estimators import fit_symmetric_logistic, logistic_probabilities
 from gapstack.members.language_models import AnsweringModel, CausalModel, ChatQuestion, Reply, template_file
-from gapstack.members.member import Member, each_once
-from gapstack.members.model_servers import Asking, Limits, ModelServer, is_address
+from gapstack.members.member import Member
+from gapstack.members.model_servers import Connection, ModelServer, RequestOptions, is_address
 from gapstack.progress import print_note
-from gapstack.settings import Count, Natural, NonNegative, Positive, Seed
-from gapstack.text.words import page_title
+from gapstack.settings import Count, Natural, Positive, Reads, Seed
 from gapstack.types import Floats, Probabilities
 
 _PRESUMED = tuple(f"{family}{PRESUMED}" for family in ("gap", "winogender", "winobias"))
 _MIRROR = (1, 0, 2)
-_FLOOR, _CHARACTERS_PER_TOKEN = 1e-9, 4
+_FLOOR = 1e-9
 _BLOCKS = ("instruction", "question", "options")
 _ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def _model_digest(name: str) -> str:
+    return name if is_address(name) else encoder_digest(name)  # a server's model is only known by its name
+
+
+def _template_digest(name: str) -> str:
+    return f"{Path(name).stem} {digest(template_file(name))[:16]}"
 
 
 class Prompted(Member):
@@ -50,10 +58,10 @@ class Prompted(Member):
     were all refused or unparsable get equal probabilities before calibration.
     """
 
-    model: str = "Qwen/Qwen3-8B"
+    model: Annotated[str, Reads(_model_digest, contaminates=lambda _: _PRESUMED)] = "Qwen/Qwen3-8B"
     """A decoder of transformers (folder or hub name), or the address of one behind an OpenAI-compatible server,
     ``http://host/v1#name``."""
-    template: str = "letters"
+    template: Annotated[str, Reads(_template_digest)] = "letters"
     """Prompt: ``letters`` (options A, B and C), ``names`` (the names themselves), or a template file (.j2)."""
     title: bool = False
     """Show the title of the row's page."""
@@ -69,11 +77,6 @@ class Prompted(Member):
     """Most tokens of a server's reply; a model that thinks before it answers needs hundreds."""
     request: Mapping[str, Any] | None = None
     """Fields of a server's requests to add, to change, or (None) to leave out."""
-    price: Sequence[NonNegative] = ()
-    """Prices of a million prompt tokens and of a million reply tokens."""
-    budget: Positive | None = None
-    """The most that all stored replies of a server's model with these settings may cost: money with ``price``, else
-    tokens. A request that might exceed it is not sent."""
     concurrency: Count = 8
     """Requests that a server gets at once."""
     timeout: Positive = 120.0
@@ -87,11 +90,6 @@ class Prompted(Member):
 
     LEARNED = ("examples", "regression")
 
-    @property
-    def contaminated_by(self) -> tuple[str, ...]:
-        """Test sets of the training rows, and those that a language model is presumed to have seen."""
-        return each_once(super().contaminated_by, _PRESUMED)
-
     @classmethod
     def unfitted(cls, model: str) -> Self:
         """A model with default settings that predicts without having seen a training row, and is not calibrated."""
@@ -103,19 +101,6 @@ class Prompted(Member):
     def remark(self, corpus: Corpus) -> str:
         """How many replies about a corpus were refused or unparsable, if any."""
         return _problems(self._replies(corpus))
-
-    def cost(self, train: int, test: int, folds: int, characters: float) -> tuple[int, int, float]:
-        """Estimate requests, tokens and price of a cross-validation, given rows and their mean number of characters."""
-        # examples depend on the fold, so that each fold has prompts of its own
-        rows = train + (folds * (self.calibration_rows + test) if self.examples else test)
-        chat = Prompt(self.template).question(_SAMPLE).messages
-        fixed = sum(len(content) for _, content in chat) - len(_SAMPLE.text)
-        requests = 2 * rows
-        prompt = requests * (1 + self.examples) * (fixed + characters) / _CHARACTERS_PER_TOKEN
-        replies = 0 if not is_address(self.model) else 1 if self.logprobs else self.samples
-        reply = requests * self.max_tokens * replies
-        price = Limits(prices=tuple(self.price)).cost(prompt, reply) if self.price else 0.0
-        return requests, round(prompt + reply), price
 
     def continuation(self, text: str, tokens: int) -> str:
         """Continue a text, most probable tokens first."""
@@ -141,7 +126,7 @@ class Prompted(Member):
             self.regression_ = fit_symmetric_logistic(features, labels[rows], _MIRROR)
 
     def _prepare(self, corpus: Corpus) -> None:
-        if self._is_fitted or not self.examples:  # else the examples depend on the fold
+        if self._is_fitted or not self.examples:  # prompts with examples depend on the fold
             self._replies(corpus)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
@@ -155,11 +140,13 @@ class Prompted(Member):
         replies = self._replies(corpus)
         result = np.full((len(corpus), len(Label)), 1 / 3)
         for row, (a_first, b_first) in enumerate(replies):
-            found = [
-                one for one in (a_first.probabilities, _swapped(b_first.probabilities)) if one is not None
+            readable = [
+                probabilities
+                for probabilities in (a_first.probabilities, _swapped(b_first.probabilities))
+                if probabilities is not None
             ]
-            if found:
-                result[row] = np.clip(np.mean(found, axis=0), _FLOOR, None)
+            if readable:
+                result[row] = np.clip(np.mean(readable, axis=0), _FLOOR, None)
         if problems := _problems(replies):
             print_note(f"{self.model} {problems}", "yellow")
         return result
@@ -175,9 +162,9 @@ class Prompted(Member):
     def _model(self) -> AnsweringModel:
         if not is_address(self.model):
             return _local_model(load_encoder(self.model), self.precision)
-        asking = Asking(self.logprobs, self.samples, self.max_tokens, json.dumps(dict(self.request or {})))
-        limits = Limits(self.key_variable, self.concurrency, self.timeout, self.budget, tuple(self.price))
-        return _server(self.model, asking, limits)
+        fields = json.dumps(dict(self.request or {}))
+        options = RequestOptions(self.logprobs, self.samples, self.max_tokens, fields)
+        return _server(self.model, options, Connection(self.key_variable, self.concurrency, self.timeout))
 
 
 @lru_cache(maxsize=1)
@@ -186,7 +173,6 @@ def _local_model(files: Encoder, precision: str) -> CausalModel:
 
 
 _server = lru_cache(maxsize=8)(ModelServer)
-_SAMPLE = Example.from_text("Kate told Mary that she should leave.", "she", "Kate", "Mary")
 
 
 def _swapped(probabilities: Floats | None) -> Floats | None:
@@ -249,8 +235,8 @@ class Prompt:
         names = [row.a_text, row.b_text]
         if names[0] == names[1]:
             names = [
-                f"{name} (mention {1 + (own > other)})"
-                for name, own, other in ((names[0], row.a, row.b), (names[1], row.b, row.a))
+                f"{name} (mention {1 + (span > other)})"
+                for name, span, other in ((names[0], row.a, row.b), (names[1], row.b, row.a))
             ]
         values = {
             "snippet": row.text,

@@ -1,21 +1,19 @@
 """Off-the-shelf resolver: whether the pronoun's cluster has A, B, both or neither, calibrated on the training rows.
 
 Webster et al. 2018 (section 4) and Attree 2019 evaluate pre-trained resolvers so; the former align mentions by their
-head words, this member by all words (:meth:`gapstack.resolvers.clusters.Clusters.decide`). The probabilities are class
+head words, this member by all words (:meth:`gapstack.data.clusters.Clusters.decide`). The probabilities are class
 frequencies in the training rows for each of four kinds of output (one name, both, neither, text not covered), A and B
 together, so that swapping the names swaps the probabilities. It cannot memorise rows. Rows without an output get the
 frequencies of the training rows without one, or of all.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from gapstack.data import Corpus, Label
+from gapstack.data.clusters import Clusters
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.member import Member
-from gapstack.resolvers.clusters import Clusters
-from gapstack.resolvers.sources import check_coverage, read_resolvers
+from gapstack.resolvers.cluster_sources import ClusterNames, check_coverage, read_resolvers
 from gapstack.settings import Positive
 from gapstack.types import Bools, Floats, Ints, Probabilities
 
@@ -25,8 +23,8 @@ NOT_COVERED, NEITHER, BOTH, ONE = range(4)  # kinds of output
 class Resolver(Member):
     """One resolver's clusters with calibrated probabilities."""
 
-    clusters: Sequence[str] = ()
-    """One resolver: its files, or its name, see :mod:`gapstack.resolvers.sources`."""
+    clusters: ClusterNames = ()
+    """One resolver: its files, or its name, see :mod:`gapstack.resolvers.cluster_sources`."""
     smoothing: Positive = 1.0
     """Pseudo-rows of the training rows' average that are added to each kind."""
 
@@ -42,7 +40,7 @@ class Resolver(Member):
     def _read(self, corpus: Corpus) -> Clusters:
         resolvers = read_resolvers(self.clusters, corpus)
         if len(resolvers) != 1:
-            names = ", ".join(one.name for one in resolvers) or "none"
+            names = ", ".join(source.name for source in resolvers) or "none"
             raise MemberError(f"resolver takes files of one resolver's clusters; given: {names}")
         return resolvers[0]
 

@@ -22,12 +22,13 @@ from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label, Span
 from gapstack.encoding.activations import hidden_states
+from gapstack.encoding.encoders import EncoderName, load_encoder
 from gapstack.encoding.pieces import MENTIONS, align
-from gapstack.members.frozen_head import Arrays, EncoderMember, FrozenHead, chosen_layers
+from gapstack.language.grammar import Parse
+from gapstack.language.parses import ParserName, parses
+from gapstack.members.frozen_head import Arrays, FrozenHead, HeadInputs, chosen_layers
 from gapstack.members.layers import BatchNorm
 from gapstack.settings import Count, FractionBelowOne, LayerNumber
-from gapstack.text.grammar import Parse
-from gapstack.text.parses import parses
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.types import Bools, Floats32
 
@@ -35,9 +36,11 @@ RELATIONS = ("self", "head to dependent", "dependent to head")
 """Kinds of edges, in the order of the adjacency's first axis."""
 
 
-class RGCN(EncoderMember, FrozenHead):
+class RGCN(FrozenHead):
     """Gated relational graph convolution around the mentions, over a frozen encoder."""
 
+    encoder: EncoderName = None
+    """Name or folder of the encoder; the embedded MiniLM by default."""
     layer: LayerNumber | None = None
     """Layer of the vectors, from 0 (embeddings) up or -1 (the last) down; by default at two thirds of the depth."""
     widths: Sequence[Count] = (256,)
@@ -47,8 +50,8 @@ class RGCN(EncoderMember, FrozenHead):
     dropout: FractionBelowOne = 0.5
     node_dropout: FractionBelowOne = 0.7
     """Dropout before each dense layer, and before each layer over the graph."""
-    parser: str | None = None
-    """Pipeline for texts that have no stored parse; see :func:`~gapstack.text.parses.find_parser`."""
+    parser: ParserName = None
+    """Pipeline for texts that have no stored parse; see :func:`~gapstack.language.parses.find_parser`."""
     max_pieces: Count | None = None
     """Longest window in pieces; by default the encoder's limit."""
 
@@ -71,15 +74,18 @@ class RGCN(EncoderMember, FrozenHead):
         weight_decay=0.1,
     )
 
-    def _head(self, arrays: Arrays) -> nn.Module:
+    def _inputs(self) -> HeadInputs:
+        return HeadInputs(self._read)
+
+    def _build_head(self, arrays: Arrays) -> nn.Module:
         width = arrays["nodes"].shape[-1]
         return GraphHead(width, self.widths, self.hidden, self.dropout, self.node_dropout)
 
-    def _arrays(self, corpus: Corpus) -> dict[str, NDArray[Any]]:
+    def _read(self, corpus: Corpus) -> dict[str, NDArray[Any]]:
         """Nodes (n, N, H) float16, pronoun, A and B first, and edges (n, relations, N, N)."""
-        encoder = self._encoder()
+        encoder = load_encoder(self.encoder)
         view = align(corpus, encoder, self.max_pieces)
-        states = hidden_states(view, encoder, chosen_layers(self.layer, encoder, self.LAYERS)).entries()
+        states = hidden_states(view, encoder, chosen_layers(self.layer, encoder, ((2,), 3))).entries()
         graphs = [
             mention_graph(parse, (example.pronoun, example.a, example.b))
             for example, parse in zip(corpus, parses(corpus, self.parser), strict=True)
@@ -143,7 +149,9 @@ def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], l
     for node, span in enumerate(mentions):
         for token in parse.tokens_in(span):
             node_of.setdefault(token, node)
-    own = [[token for token, owner in node_of.items() if owner == node] for node in range(len(mentions))]
+    tokens_of = [
+        [token for token, owner in node_of.items() if owner == node] for node in range(len(mentions))
+    ]
     spans = list(mentions)
 
     def node_at(token: int) -> int:
@@ -155,9 +163,9 @@ def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], l
     pairs: dict[tuple[int, int], None] = {}
     for mention, span in enumerate(mentions):
         head = parse.head_of(parse.tokens_in(span))
-        if head in own[mention]:
+        if head in tokens_of[mention]:
             pairs[node_at(int(parse.heads[head])), mention] = None
-        for dependent in np.flatnonzero(np.isin(parse.heads, own[mention])):
+        for dependent in np.flatnonzero(np.isin(parse.heads, tokens_of[mention])):
             pairs[mention, node_at(int(dependent))] = None
     return spans, [(head, dependent) for head, dependent in pairs if head != dependent]
 

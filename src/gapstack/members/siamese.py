@@ -19,21 +19,39 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.data import Label
-from gapstack.features import BlockName
-from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
+from gapstack.data import Corpus, Label
+from gapstack.encoding.encoders import EncoderName
+from gapstack.features import BlockNames
+from gapstack.members.frozen_head import (
+    MENTION_SCALING,
+    ON_MENTIONS,
+    Arrays,
+    FrozenHead,
+    HeadInputs,
+    feature_columns,
+    feature_inputs,
+    mention_vectors,
+)
 from gapstack.members.layers import ParallelLinear, SwapEquivariant, cross, dense_block
-from gapstack.settings import Count, FractionBelowOne
+from gapstack.settings import Count, FractionBelowOne, Natural
 from gapstack.training.plan import CONSTANT_RATE
 
 _FEATURE_UNITS, _FEATURE_DROPOUT, _TRUNK_UNITS = 20, 0.25, 37
 
 
-class Siamese(MentionHead):
+class Siamese(FrozenHead):
     """Siamese interactions of frozen mention vectors, or the naive concatenation."""
 
-    blocks: Sequence[BlockName] = ("fill_the_gap",)
+    encoder: EncoderName = None
+    """Name or folder of the encoder; the embedded MiniLM by default."""
+    layers: Sequence[Natural] | None = None
+    """Layers that are read, side by side; None for those at three quarters of the depth."""
+    null_space: bool = False
+    """Project vectors to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020)."""
+    blocks: BlockNames = ("fill_the_gap",)
+    """Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.BLOCKS`."""
     max_pieces: Count | None = None
+    """Longest window in pieces; by default the encoder's limit."""
     naive: bool = False
     """Read [A; B; P] without encoder and interactions."""
     symmetric: bool = True
@@ -58,15 +76,21 @@ class Siamese(MentionHead):
         | {"max_norm": None, "patience": 15},
     }
     """``bert-large-cased`` has ``layers`` [19], both BERT-base [9] and ``max_pieces`` 512."""
-    LAYERS = ((9,), 12)
     PLAN = ON_MENTIONS.changed({"batch_size": 32, "label_smoothing": 0.0})
 
-    def _head(self, arrays: Arrays) -> nn.Module:
+    def _inputs(self) -> HeadInputs:
+        return HeadInputs(self._read, MENTION_SCALING, null_space=self.null_space)
+
+    def _read(self, corpus: Corpus) -> Arrays:
+        mentions = mention_vectors(corpus, self.encoder, self.layers, ((9,), 12), self.max_pieces)
+        return {"mentions": mentions, **feature_inputs(corpus, self.blocks)}
+
+    def _build_head(self, arrays: Arrays) -> nn.Module:
         inputs = arrays["mentions"].shape[-1]
         tower = nn.Flatten() if self.naive else SiameseTower(inputs, self.heads, self.width, self.hidden)
         outputs = 3 * inputs if self.naive else 2 * self.hidden
         dropout = self.input_dropout, 0.0 if self.naive else self.tower_dropout, self.dropout
-        network = GapNetwork(tower, outputs, self._columns(arrays), dropout)
+        network = GapNetwork(tower, outputs, feature_columns(arrays), dropout)
         return SwapEquivariant(network) if self.symmetric else network
 
 

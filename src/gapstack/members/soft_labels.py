@@ -1,4 +1,4 @@
-"""Bases of members that learn extra corpora and a teacher's soft labels (Hinton et al. 2015, section 2) next to GAP."""
+"""Base of members that learn extra corpora and a teacher's soft labels (Hinton et al. 2015, section 2) next to GAP."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gapstack.data import Corpus, Example, Label
-from gapstack.data.augment import variants
+from gapstack.data.augment import AugmentationName, variants
 from gapstack.data.corpus import one_hot
-from gapstack.data.extra import EXTRA, ExtraName, load
-from gapstack.data.teacher import CONTAMINATES, load_teacher
-from gapstack.members.member import Member, each_once
+from gapstack.data.extra import ExtraNames, load
+from gapstack.data.teacher import TeacherNames, load_teacher
+from gapstack.members.member import Member
 from gapstack.settings import Positive
 from gapstack.types import Floats, Ints
 
@@ -42,10 +42,23 @@ class TrainingSet:
             return self.corpus.labels
         return self.targets * self.weights[:, None]
 
+    @property
+    def gold_labels(self) -> Ints:
+        """Labels of the rows given to ``fit``."""
+        return self.targets[: self.gold].argmax(axis=1)
+
     def take(self, rows: Ints) -> TrainingSet:
         """Select rows, given in increasing order."""
         gold = int((rows < self.gold).sum())
         return TrainingSet(self.corpus.take(rows), self.targets[rows], self.weights[rows], gold)
+
+    def without(self, label: Label) -> TrainingSet:
+        """Leave a class out: rows of that label, its part of other targets, and rows that had no other."""
+        targets = self.targets.copy()
+        targets[:, label] = 0
+        rows = np.flatnonzero(targets.sum(axis=1) > 0)
+        kept = replace(self, targets=targets).take(rows)
+        return replace(kept, weights=kept.weights / kept.weights.mean())
 
     def as_classes(self) -> tuple[Ints, Ints, Floats]:
         """Rows (m,), classes (m,) and weights (m,) with the same logloss, for estimators without soft labels."""
@@ -57,81 +70,69 @@ class TrainingSet:
 
 def merge(parts: Sequence[TrainingSet]) -> tuple[Corpus, Floats]:
     """Unique rows of several training sets, and targets (n, sets, 3), which sum to a row's weight in each set."""
-    rows = {row.id: row for part in parts for row in part.corpus}
+    rows = {row.id: row for training_set in parts for row in training_set.corpus}
     place = {row: number for number, row in enumerate(rows)}
     targets = np.zeros((len(rows), len(parts), len(Label)))
-    for column, part in enumerate(parts):
-        own = [place[row] for row in part.corpus.ids]
-        weights = part.weights * (len(rows) / len(part))
-        targets[own, column] = part.targets * weights[:, None]
+    for column, training_set in enumerate(parts):
+        positions = [place[row] for row in training_set.corpus.ids]
+        weights = training_set.weights * (len(rows) / len(training_set))
+        targets[positions, column] = training_set.targets * weights[:, None]
     return Corpus(list(rows.values()), name=parts[0].corpus.name), targets
 
 
-class DistilledMember(Member):
-    """A member that can learn extra corpora and a teacher's soft labels too; ``augment`` copies their rows alike."""
+def soft_labelled(
+    extra: Sequence[str], teacher: str | Sequence[str] | None, augment: Sequence[AugmentationName]
+) -> tuple[Corpus, Floats]:
+    """Rows of extra corpora and a teacher with their augmented copies, and probabilities (n, 3) to learn."""
+    parts = [(corpus, one_hot(corpus.labels)) for corpus in (load(name).corpus for name in extra)]
+    if teacher:
+        soft = load_teacher(teacher)
+        parts.append((soft.corpus, soft.probabilities))
+    rows: list[Example] = []
+    targets: list[Floats] = []
+    for source, (corpus, probabilities) in enumerate(parts):
+        renamed = [replace(row, id=f"{source}:{row.id}", label=None) for row in corpus]
+        rows += renamed
+        targets.append(probabilities)
+        for variant in variants(Corpus(renamed, name=corpus.name), tuple(augment)):
+            changed = np.flatnonzero(variant.changed)
+            rows += [replace(row, id=f"{row.id}~{variant.name}") for row in variant.corpus.take(changed)]
+            # an exchange of columns is its own inverse
+            targets.append(variant.restore(probabilities[changed]))
+    return Corpus(rows, name="distilled"), np.concatenate(targets)
 
-    extra: Sequence[ExtraName] = ()
+
+class SoftLabelMember(Member):
+    """A member that learns from probabilities, and so from GAP, extra corpora and a teacher at once.
+
+    A subclass implements ``_fit_training_set``.
+    """
+
+    extra: ExtraNames = ()
     """Corpora that are learned in addition to GAP, by their names in :data:`gapstack.data.extra.EXTRA`."""
-    teacher: str | Sequence[str] | None = None
+    teacher: TeacherNames = None
     """Soft labels that are learned in addition to GAP's: see :func:`gapstack.data.teacher.load_teacher`."""
-
-    @property
-    def contaminated_by(self) -> tuple[str, ...]:
-        """Test sets of the training rows, and what the extra corpora and the teacher share rows with."""
-        extra = (EXTRA[name].contaminates for name in self.extra)
-        return each_once(super().contaminated_by, *extra, CONTAMINATES if self.teacher else ())
-
-    def prepare(self, corpus: Corpus) -> None:
-        """Compute inputs in one pass; before ``fit``, also what the extra corpora and the teacher need."""
-        super().prepare(corpus)
-        if (self.extra or self.teacher) and not self._is_fitted:
-            self._prepare_extra()
-
-    @abstractmethod
-    def _prepare_extra(self) -> None:
-        """Compute or train what all folds share of the extra corpora and the teacher."""
-
-    def _soft_labelled(self) -> tuple[Corpus, Floats]:
-        """Rows of extra corpora and a teacher with their augmented copies, and probabilities (n, 3) to learn."""
-        parts = [(corpus, one_hot(corpus.labels)) for corpus in (load(name).corpus for name in self.extra)]
-        if self.teacher:
-            soft = load_teacher(self.teacher)
-            parts.append((soft.corpus, soft.probabilities))
-        rows: list[Example] = []
-        targets: list[Floats] = []
-        for source, (corpus, probabilities) in enumerate(parts):
-            renamed = [replace(row, id=f"{source}:{row.id}", label=None) for row in corpus]
-            rows += renamed
-            targets.append(probabilities)
-            for variant in variants(Corpus(renamed, name=corpus.name), tuple(self.augment)):
-                changed = np.flatnonzero(variant.changed)
-                rows += [replace(row, id=f"{row.id}~{variant.name}") for row in variant.corpus.take(changed)]
-                # an exchange of columns is its own inverse
-                targets.append(variant.restore(probabilities[changed]))
-        return Corpus(rows, name="taught"), np.concatenate(targets)
-
-
-class SoftLabelMember(DistilledMember):
-    """A member that learns from probabilities, and so from all rows at once."""
-
     gold_weight: Positive = 1.0
     """Weight of one of GAP's rows, where a row of ``extra`` or ``teacher`` weighs 1."""
 
-    def _prepare_extra(self) -> None:
-        self._prepare(self._soft_labelled()[0])
+    def prepare(self, corpus: Corpus) -> None:
+        """Compute inputs in one pass; before ``fit``, also those of the extra corpora and the teacher."""
+        super().prepare(corpus)
+        if (self.extra or self.teacher) and not self._is_fitted:
+            self._prepare(soft_labelled(self.extra, self.teacher, self.augment)[0])
 
     def _fit(self, corpus: Corpus) -> None:
-        self._learn(self._training_set(corpus))
+        self._fit_training_set(self._training_set(corpus))
 
     @abstractmethod
-    def _learn(self, training_set: TrainingSet) -> None:
-        """Learn from rows given to ``fit``, augmented ones included, and those of extra corpora and teacher."""
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
+        """Called by ``fit`` with its rows, augmented ones included, and those of extra corpora and teacher."""
 
     def _training_set(self, corpus: Corpus) -> TrainingSet:
         given = TrainingSet.given(corpus)
         if not (self.extra or self.teacher):
             return given
-        rows, targets = self._soft_labelled()
+        rows, targets = soft_labelled(self.extra, self.teacher, self.augment)
         weights = np.repeat([self.gold_weight, 1.0], [len(given), len(rows)])
         both = Corpus([*corpus, *rows], label_set=corpus.label_set, name=corpus.name)
         return TrainingSet(

@@ -22,7 +22,7 @@ from gapstack.data import Corpus, Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
-from gapstack.features import BlockName, features
+from gapstack.features import BlockNames, features
 from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
 from gapstack.members.frozen_head import chosen_layers
 from gapstack.members.layers import BatchNorm, RunningScale, inclusive, self_attentive_extractor
@@ -33,7 +33,7 @@ from gapstack.types import Floats
 
 _TRIANGULAR = {"shape": "triangular", "rise": 1 / 3, "floor": 0.05, "warmup": 0.0}
 """The rate rises twentyfold in a third of each cycle."""
-_FIRST_STAGE = {
+_PRETRAINING = {
     "epochs": 60,
     "batch_size": 32,
     "label_smoothing": 0.0,
@@ -47,7 +47,7 @@ class SpanHead(FineTuned):
 
     layer: LayerNumber | None = None
     """Hidden state that is read, 1 the first layer's; None: as deep as the 20th of 24."""
-    blocks: Sequence[BlockName] = ("positions",)
+    blocks: BlockNames = ("positions",)
     """Hand-made features, by their names in :data:`gapstack.features.BLOCKS`; may be empty."""
     seeds: Count = 4
     """Heads whose logits are averaged."""
@@ -65,9 +65,9 @@ class SpanHead(FineTuned):
         "seeds": 1,
         "tune_layer": False,
         "extra": ["dpr-train", "winogender"],
-        "first": [
-            _FIRST_STAGE | {"head_lr": 1e-3, "frozen": ["encoder"]},
-            _FIRST_STAGE | {"encoder_lr": 2e-5, "frozen": [*range(20), *range(21, 25), "head"]},
+        "pretraining": [
+            _PRETRAINING | {"head_lr": 1e-3, "frozen": ["encoder"]},
+            _PRETRAINING | {"encoder_lr": 2e-5, "frozen": [*range(20), *range(21, 25), "head"]},
         ],
         # cycles of ten epochs
         "training": {"epochs": 15, "batch_size": 20, "head_lr": 2e-3, "weight_decay": 0.0}
@@ -76,14 +76,16 @@ class SpanHead(FineTuned):
     """One of the paper's four models: the others have ``layer`` 19 with 100 ``units`` and a rate of the layer of 9e-5,
     and ``bert-large-cased`` with 4e-5 (recipe ``abzaliev2019``). Each has ten heads, one for each of ten folds."""
 
-    def _recipe(self) -> tuple[TrainingPlan, ...]:
+    def plans(self) -> tuple[TrainingPlan, ...]:
+        """Return one phase for the heads, and a second one with the layer if ``tune_layer``."""
         head = HEAD_ALONE.changed({"token_budget": WHOLE_BATCH})
         if not self.tune_layer:
-            return (head,)
+            return self._changed((head,))
         encoder = self._encoder()
         (read,) = self._layers(encoder)
         others = [number for number in range(encoder.num_layers + 1) if number != read]
-        return head, ON_GAP.changed({"frozen": others, "token_budget": WHOLE_BATCH})
+        tuned = ON_GAP.changed({"frozen": others, "token_budget": WHOLE_BATCH})
+        return self._changed((head, tuned))
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
         (layer,) = chosen_layers(self.layer, encoder, ((20,), 24))
@@ -93,13 +95,13 @@ class SpanHead(FineTuned):
             )
         return (layer,)
 
-    def _head(self, encoder: Encoder) -> nn.Module:
+    def _build_head(self, encoder: Encoder) -> nn.Module:
         # the empty corpus has all columns
         names, row = (table.shape[-1] for table in self._features(Corpus([])).values())
         heads = [SelfAttentiveHead(self, encoder.hidden_size, 2 * names + row) for _ in range(self.seeds)]
-        return SpanHeads(heads, names, row)
+        return SpanHeads(heads, names, row, self._layers(encoder))
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+    def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         return PieceData(align(corpus, encoder, self.max_pieces), targets, self._features(corpus))
 
     def _features(self, corpus: Corpus) -> dict[str, Floats]:
@@ -111,8 +113,9 @@ class SpanHead(FineTuned):
 class SpanHeads(nn.Module):
     """Several heads over one layer's hidden states and one scale of each name's ``names`` and the row's features."""
 
-    def __init__(self, heads: Sequence[nn.Module], names: int, row: int):
+    def __init__(self, heads: Sequence[nn.Module], names: int, row: int, layers: tuple[int, ...]):
         super().__init__()
+        self.encoder_layers = layers
         self.names_scale, self.row_scale = RunningScale(names), RunningScale(row)
         self.heads = nn.ModuleList(heads)
 

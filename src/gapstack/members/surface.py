@@ -7,18 +7,17 @@ development and validation by 5-fold cross-validation grouped by page. Rows with
 named neither, since every row of GAP has a page.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import lightgbm
 import numpy as np
 from scipy.special import softmax
 
+from gapstack.boosters import LIGHTGBM, restore_booster
 from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError
-from gapstack.features import BlockName, Features, features
-from gapstack.members.estimators import LIGHTGBM, restore_booster
-from gapstack.members.member import State
+from gapstack.features import BlockNames, Features, features
+from gapstack.members.learned_state import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.processes import in_threads
 from gapstack.settings import AtLeastTwo, Count, NonNegative, Positive, PositiveFraction, Seed
@@ -28,7 +27,7 @@ from gapstack.types import Floats, Probabilities
 class Surface(SoftLabelMember):
     """LightGBM on feature blocks, as a conditional logit over the two names and "neither"."""
 
-    blocks: Sequence[BlockName] = ("surface",)
+    blocks: BlockNames = ("surface",)
     """Feature blocks, by their names in :data:`gapstack.features.BLOCKS`."""
     rounds: Count = 225
     """Trees in each booster."""
@@ -50,7 +49,7 @@ class Surface(SoftLabelMember):
     def _prepare(self, corpus: Corpus) -> None:
         features(corpus, self.blocks)
 
-    def _learn(self, training_set: TrainingSet) -> None:
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
         if not self.blocks:
             raise MemberError("surface has no feature block; name some in blocks")
         table = candidate_table(features(training_set.corpus, self.blocks))
@@ -98,9 +97,9 @@ class Surface(SoftLabelMember):
 
 def candidate_table(block: Features) -> Floats:
     """Features of all As, then of all Bs: own columns, own minus the rival's, and the row's; (2n, 2k + m)."""
-    own = np.concatenate([block.candidates[:, 0], block.candidates[:, 1]])
+    candidates = np.concatenate([block.candidates[:, 0], block.candidates[:, 1]])
     rival = np.concatenate([block.candidates[:, 1], block.candidates[:, 0]])
-    return np.concatenate([own, own - rival, np.tile(block.shared, (2, 1))], axis=1)
+    return np.concatenate([candidates, candidates - rival, np.tile(block.shared, (2, 1))], axis=1)
 
 
 def choice_probabilities(utilities: Floats) -> Probabilities:

@@ -7,20 +7,22 @@ random trees. Here the attention is any encoder's, by default read in both direc
 
 import math
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Interval
 
 from gapstack.data import Corpus, Label
 from gapstack.encoding.attention import Attention, Direction, attention
+from gapstack.encoding.encoders import EncoderName
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation.metrics import f1_percent
-from gapstack.members.baselines import CueMember
+from gapstack.language.cues import CueDecisions
+from gapstack.language.parses import ParserName
+from gapstack.language.scenes import Candidates
+from gapstack.members.baselines import decision_probabilities, fit_decisions
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
-from gapstack.settings import Count, Natural, ProbabilityFloor, Seed
-from gapstack.text.cues import CueDecisions
-from gapstack.text.scenes import Candidates
+from gapstack.settings import Count, Natural, NonNegative, ProbabilityFloor, ReadInput, Seed
 from gapstack.types import Bools, Floats, Probabilities
 
 
@@ -34,7 +36,7 @@ def head_f1(training_set: TrainingSet, weights: Attention, direction: Direction)
     return f1_percent(tp, np.tensordot(decided, row_weights, axes=2) - tp, true.sum() - tp)
 
 
-class TransformerSingle(CueMember):
+class TransformerSingle(SoftLabelMember):
     """The name with the most attention of one head, with probabilities from its margin as for the other cues."""
 
     layer: Natural | None = None
@@ -42,10 +44,17 @@ class TransformerSingle(CueMember):
     """The head, both counted from 0; by default the one with the best overall F1 on the training rows."""
     direction: Direction = "both"
     """``pronoun-to-name``, ``name-to-pronoun``, their sum ``both``, or ``each`` direction as a head of its own."""
-    encoder: str | None = None
+    encoder: EncoderName = None
     """As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one."""
 
-    LEARNED = ("layer", "head")
+    candidates: Candidates = "gold-two-mention"
+    """``gold-two-mention`` (A and B compete) or ``detected`` (all PERSON names of the snippet do)."""
+    parser: ParserName = None
+    """spaCy pipeline that detects names; by default ``GAP_PARSER``, else the project's own."""
+    ridge: NonNegative = 1.0
+    """Strength of the penalty on the squared weights, in units of examples."""
+
+    LEARNED = ("layer", "head", "strength", "doubt")
 
     def cue_decisions(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with margins in decibels; NotFittedError before ``fit``, unless layer and head are given."""
@@ -56,12 +65,20 @@ class TransformerSingle(CueMember):
             )
         return self._attention(corpus).cue_decisions(layer, head, self.direction)
 
+    def decide(self, corpus: Corpus) -> Bools:
+        """Decisions for A and B, (n, 2); raises as :meth:`cue_decisions`."""
+        return self.cue_decisions(corpus).answers
+
     def head_table(self, corpus: Corpus) -> Floats:
         """Overall F1 of every head on a labelled corpus, (layers, heads), in percent; needs no fit."""
         return head_f1(TrainingSet.given(corpus), self._attention(corpus), self.direction)
 
-    def _needs_parses(self) -> bool:
-        return self.candidates == "detected"
+    def reads(self) -> dict[str, ReadInput]:
+        """Inputs: the parser only where other names compete with A and B."""
+        reads = super().reads()
+        if self.candidates != "detected":
+            del reads["parser"]
+        return reads
 
     def _attention(self, corpus: Corpus) -> Attention:
         return attention(corpus, self.encoder, self.candidates, self.parser)
@@ -69,14 +86,18 @@ class TransformerSingle(CueMember):
     def _prepare(self, corpus: Corpus) -> None:
         self._attention(corpus)
 
-    def _learn(self, training_set: TrainingSet) -> None:
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
         table = head_f1(training_set, self._attention(training_set.corpus), self.direction)
         layers, heads = (
-            range(count) if own is None else [own]
-            for own, count in zip((self.layer, self.head), table.shape, strict=True)
+            range(count) if number is None else [number]
+            for number, count in zip((self.layer, self.head), table.shape, strict=True)
         )
         self.layer_, self.head_ = max(product(layers, heads), key=lambda at: table[at])
-        super()._learn(training_set)
+        decisions = self.cue_decisions(training_set.corpus)
+        self.strength_, self.doubt_ = fit_decisions(decisions, training_set, self.ridge)
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        return decision_probabilities(self.cue_decisions(corpus), self.strength_, self.doubt_)
 
 
 class TransformerMulti(SoftLabelMember):
@@ -94,18 +115,21 @@ class TransformerMulti(SoftLabelMember):
     floor: ProbabilityFloor = 0.03
     """Lower bound of a class before the three are divided by their sum."""
     direction: Direction = "both"
-    encoder: str | None = None
+    encoder: EncoderName = None
     candidates: Candidates = "gold-two-mention"
-    parser: str | None = None
+    parser: ParserName = None
     """As for the member ``transformer_single``."""
     seed: Seed = 0
     """Seed of the trees."""
 
     LEARNED = ("selected", "values")
 
-    def reads(self) -> dict[str, Any]:
+    def reads(self) -> dict[str, ReadInput]:
         """Inputs: the parser only where other names compete with A and B."""
-        return super().reads() | ({} if self.candidates == "detected" else {"parser": False})
+        reads = super().reads()
+        if self.candidates != "detected":
+            del reads["parser"]
+        return reads
 
     def decide(self, corpus: Corpus) -> Bools:
         """The paper's decisions: TRUE for each name with a value above one half, (n, 2)."""
@@ -115,7 +139,7 @@ class TransformerMulti(SoftLabelMember):
     def _prepare(self, corpus: Corpus) -> None:
         self._choices(corpus)
 
-    def _learn(self, training_set: TrainingSet) -> None:
+    def _fit_training_set(self, training_set: TrainingSet) -> None:
         from sklearn.ensemble import ExtraTreesClassifier
         from sklearn.feature_selection import SelectKBest
 

@@ -6,7 +6,7 @@ and B exchanges their columns. A copy with other names keeps the relations (feat
 its row. A teacher's rows and their copies are learned first, once for all folds, and GAP's labels after them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from gapstack.data import Corpus, Label
 from gapstack.data.augment import Variant, average, variants
 from gapstack.encoding.activations import span_activations
 from gapstack.encoding.encoders import Encoder
-from gapstack.features import BlockName, features
+from gapstack.features import BlockNames, features
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.frozen_spans import (
@@ -38,13 +38,13 @@ TAGS = ("*", "#", "#")
 class TunedSpans(FineTuned):
     """A fine-tuned encoder under a siamese head over tagged spans and relations."""
 
-    blocks: Sequence[BlockName] = ("surface", "cues")
+    blocks: BlockNames = ("surface", "cues")
     """Hand-made features that join the relations; see :data:`gapstack.features.BLOCKS`."""
     attention: bool = True
     """Add the attention of the encoder before fine-tuning."""
-    forms: Natural = 1
+    name_variants: Natural = 1
     """Copies with other names (:func:`gapstack.data.augment.anonymise_names`), 0 to 4, learned with each row."""
-    answer_forms: Natural = 2
+    prediction_variants: Natural = 2
     """Copies with other names, 0 to 4, over which answers are averaged with that of the row itself."""
     width: Count = 64
     hidden: Count = 128
@@ -58,17 +58,20 @@ class TunedSpans(FineTuned):
     def _prepare(self, corpus: Corpus) -> None:
         self._relations(corpus, self._encoder())
 
-    def _head(self, encoder: Encoder) -> nn.Module:
+    def _build_head(self, encoder: Encoder) -> nn.Module:
         dropout = self.input_dropout, self.relation_dropout, self.dropout
         relations = self._relations(Corpus([]), encoder).shape[-1]
         spans = SiameseSpans(1, encoder.hidden_size, relations, self.width, self.hidden, dropout)
         return TaggedSpansHead(spans)
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+    def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         """The input of rows and, for training, of their forms."""
         relations = self._relations(corpus, encoder)
         if targets is not None:
-            parts = [(variant.corpus.take(rows), rows) for variant, rows in _forms(corpus, self.forms)]
+            parts = [
+                (variant.corpus.take(rows), rows)
+                for variant, rows in _variants_of(corpus, self.name_variants)
+            ]
             corpus = Corpus(
                 replace(row, id=f"{row.id}~{k}") for k, (part, _) in enumerate(parts) for row in part
             )
@@ -89,7 +92,7 @@ class TunedSpans(FineTuned):
         encoder = self._encoder()
         relations = self._relations(corpus, encoder)
         forms, answers = [], []
-        for variant, rows in _forms(corpus, self.answer_forms):
+        for variant, rows in _variants_of(corpus, self.prediction_variants):
             answer = np.zeros((len(corpus), len(Label)))
             if len(rows):
                 view = tagged(variant.corpus.take(rows), encoder, self.max_pieces, TAGS)
@@ -100,7 +103,7 @@ class TunedSpans(FineTuned):
         return average(forms, answers)
 
 
-def _forms(corpus: Corpus, count: int) -> Iterator[tuple[Variant, Ints]]:
+def _variants_of(corpus: Corpus, count: int) -> Iterator[tuple[Variant, Ints]]:
     """The corpus and ``count`` forms of it, each with the numbers of the rows that differ there."""
     names = ("original", *(f"anonymise_{k}" for k in range(count)))
     for variant in variants(corpus, names):

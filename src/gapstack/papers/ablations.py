@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gapstack.audits.associations import audit_sentences, sentences_report
 from gapstack.audits.statistics import REPLICATES
 from gapstack.data.sources import find, paper
-from gapstack.data.word_lists import read_lists
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
-from gapstack.encoding.static_vectors import read_vectors
+from gapstack.encoding.word_vectors import read_vectors
 from gapstack.evaluation import Difference, example_losses, paired, score
 from gapstack.evaluation.metrics import mean_score
+from gapstack.papers.associations import audit_sentences, sentences_report
+from gapstack.papers.word_lists import read_lists
 from gapstack.runs.recipe import Recipe
-from gapstack.runs.results import Run
+from gapstack.runs.stored_results import Run
 from gapstack.types import Floats
 
 _WORD2VEC = "w2v_gnews_weat348.txt"

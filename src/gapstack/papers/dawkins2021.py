@@ -6,40 +6,42 @@ WinoBias and SoWinoBias; ours are of the members of :data:`RECIPE`, each trained
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from gapstack.audits import SUITES, sowinobias
-from gapstack.audits.embeddings import audit_embeddings, embeddings_table
 from gapstack.audits.statistics import mean_percent, over_seeds
 from gapstack.audits.suite import Items, pro_and_anti
 from gapstack.audits.winobias import F1
 from gapstack.data import Corpus
 from gapstack.data.sources import paper
-from gapstack.data.word_lists import read_lists
-from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.display.render import Cell, Column, Section, SectionRows, Table
 from gapstack.display.report import Report
-from gapstack.encoding.debias import DEBIASERS
-from gapstack.encoding.static_vectors import read_vectors
+from gapstack.encoding.word_vectors import read_vectors
 from gapstack.errors import DamageError
 from gapstack.evaluation import Interval, Predictions, score
 from gapstack.files import cache_root, discard, fingerprint
 from gapstack.members import create
+from gapstack.members.identity import identity_of
 from gapstack.members.member import Member
 from gapstack.members.part import Part
-from gapstack.members.store import identity_of, is_saved, load, save
-from gapstack.papers import Rows
+from gapstack.members.saved import is_saved, load, save
+from gapstack.papers import train_glove
+from gapstack.papers.embeddings import audit_embeddings, embeddings_table
+from gapstack.papers.word_lists import read_lists
 from gapstack.progress import progress
 from gapstack.runs.recipe import Recipe
 from gapstack.types import Floats
 
 PAPER = "dawkins2021"
-RECIPE = "sowinobias"  # the recipe of our figures in tables 1, 4 and 5
+RECIPE = Path(__file__).with_name("sowinobias.toml")
+"""The members of our figures in tables 1, 4 and 5; ``vectors`` are keys of :func:`train_glove.spaces`."""
 SEEDS = (0, 1, 2)
-SPACES = ("glove.txt", "gn_glove.txt")
-"""The vectors of our figures in tables 2 and 3: GloVe, also debiased, and GN-GloVe."""
+_DEBIASED = {"hard": "glove_hard", "ran": "glove_ran", "inlp": "glove_inlp", "gn_glove": "gn_glove_neutral"}
 _SPACES = {"glove": "GloVe", "hard": "Hard-GloVe", "gn": "GN-GloVe", "ran": "RAN-GloVe", "inlp": "INLP-GloVe"}
 ARMS = {
     f"{label}{suffix}": f"{space}{copies}"
@@ -59,19 +61,26 @@ class DawkinsArm(NamedTuple):
 
 
 def reproduce(recipe: Recipe, train: Corpus, test: Corpus) -> Report:
-    """Train and audit a recipe's members with each of :data:`SEEDS`, audit the vectors, and make the tables."""
-    arms = train_arms(recipe, train, test)
+    """Train vectors, train and audit a recipe's members with each of :data:`SEEDS`, audit the vectors, make the tables.
+
+    Raises DataNotFoundError if there are no texts to train vectors on.
+    """
+    files = train_glove.spaces()
+    members = [
+        replace(part, settings={**part.settings, "vectors": str(files[part.settings["vectors"]])})
+        for part in recipe.members
+    ]
+    arms = train_arms(replace(recipe, members=tuple(members)), train, test)
     lists = read_lists()
-    plain, trained = (read_vectors(name, limit=None) for name in SPACES)
-    neutral = DEBIASERS["gn_glove"](trained, lists)
-    audited = audit_embeddings(plain, lists, ["hard", "ran", "inlp"], debiased={"gn_glove": neutral})
+    debiased = {name: read_vectors(files[space], limit=None) for name, space in _DEBIASED.items()}
+    audited = audit_embeddings(read_vectors(files["glove"], limit=None), lists, debiased=debiased)
     notes = (
         f"Ours: means over {len(SEEDS)} seeds; fitted on {train.name} ({len(train):,} rows, {train.label_set} labels) "
         f"and on DPR's training part, F1 on {test.name}. Brackets: 95%, seeds and sentences resampled, those of "
         "SoWinoBias about the same two occupations together.",
         "The paper trains on OntoNotes, its GloVe has 300 dimensions and billions of words, and its contextual vectors "
-        "are ELMo's. Our contextual vectors are the frozen encoder's, and GloVe and GN-GloVe are the files of "
-        "these names in the data set vectors.",
+        "are ELMo's. Our contextual vectors are the frozen encoder's, and GloVe and GN-GloVe are trained on "
+        "GAP development and validation and whatever there is of stage 2, LitBank and the treebank.",
         f"Words covered: {'; '.join(map(str, audited.coverage))}.",
     )
     return Report(PAPER, (*downstream_tables(arms), embeddings_table(audited)), notes)
@@ -187,7 +196,7 @@ def downstream_tables(arms: Mapping[str, DawkinsArm]) -> tuple[Table, ...]:
                     figure = arm.sides[part][side]
                     cells[f"{part}_{side}"] = figure if side == "difference" else figure.value
                 ours.append((one.names[label], cells))
-        theirs: Rows = [
+        theirs: SectionRows = [
             (system, dict(zip((column.key for column in columns), map(float, row), strict=False)))
             for system, row in figures[one.key].items()
             if system.partition(" ")[0].partition(",")[0] in _SPACES.values()

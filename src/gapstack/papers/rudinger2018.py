@@ -13,19 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.audits import SUITES, Audit, Items, Target, audit, target_of
+from gapstack.audits.audit_report import record
 from gapstack.audits.plots import regression_svg
-from gapstack.audits.report import panel_table, record
 from gapstack.audits.statistics import correlation
-from gapstack.audits.suite import Panel
 from gapstack.audits.winogender import OCCUPATION, resolutions, statistics_of
 from gapstack.data import Gender
 from gapstack.data.sources import GapData, paper
-from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.display.render import Cell, Column, Section, SectionRows, Table
 from gapstack.display.report import Report
 from gapstack.errors import DataError
 from gapstack.members import create
 from gapstack.members.member import Predictor
-from gapstack.papers import Rows
 from gapstack.runs.folder import DEFAULT
 from gapstack.types import Floats
 
@@ -80,11 +78,13 @@ def _report(audited: Audit, notes: Sequence[str]) -> Report:
     """The audit's tables, which show the paper's figures too, and those of the text; figures 3 and 4 as files."""
     theirs = paper("rudinger2018")
     covered = audited.covered[0]
-    panels = {panel.key.removeprefix(f"{_SUITE}."): panel for panel in covered.findings.panels}
+    by_key = {table.key.removeprefix(f"{_SUITE}."): table for table in covered.findings.tables}
     names, bls, text = statistics_of(covered.items)
     between, below = correlation(bls, text), int((text < bls).sum())
     r = theirs["figure3"]["pearson_r_bls_against_text"]
-    correlated: Rows = [(f"the {len(bls)} occupations", {"r": between, "below": f"{below} of {len(bls)}"})]
+    correlated: SectionRows = [
+        (f"the {len(bls)} occupations", {"r": between, "below": f"{below} of {len(bls)}"})
+    ]
     examples: dict[str, dict[str, dict[str, int]]] = {occupation: {} for occupation in OCCUPATIONS}
     shown: dict[str, dict[str, Cell]] = {
         source: {occupation: float(values[names.index(occupation)]) for occupation in OCCUPATIONS}
@@ -97,13 +97,13 @@ def _report(audited: Audit, notes: Sequence[str]) -> Report:
             share = f"{100 * feminine / max(1, gendered):.1f} ({feminine} of {gendered})"
             shown.setdefault(system, {})[occupation] = share if gendered else "none resolved to it"
     managers = theirs["text"]["manager_percent_female"]
-    examined: Rows = [
+    examined: SectionRows = [
         (title, {"manager": float(managers[key]), "doctor": _DOCTORS.get(key)})
         for key, title in _EXAMPLES.items()
     ]
     tables = (
-        *(panel_table(panels[key]) for key in ("correlation", "gotcha", "resolved")),
-        _humans_table(theirs["text"]["humans"], panels["gotcha"], len(covered.items.corpus)),
+        *(by_key[key] for key in ("correlation", "gotcha", "resolved")),
+        _humans_table(theirs["text"]["humans"], by_key["gotcha"], len(covered.items.corpus)),
         Table(
             [Column("r", "Pearson's r", 2), Column("below", "fewer women in text")],
             [Section("the paper", [("the 60 occupations", {"r": r})]), Section("ours", correlated)],
@@ -138,10 +138,10 @@ def _chosen(items: Items, answers: Floats, occupation: str) -> tuple[int, int]:
     return feminine, feminine + masculine
 
 
-def _humans_table(humans: Mapping[str, Any], gotcha: Panel, count: int) -> Table:
+def _humans_table(humans: Mapping[str, Any], gotcha: Table, count: int) -> Table:
     """Accuracy of humans and systems on all sentences."""
     majority = {"accuracy": humans["percent"], "of": humans["of"]}
-    judged: Rows = [
+    judged: SectionRows = [
         ("humans, each judgement", {"accuracy": humans["agree_percent"], "of": humans["judgements"]}),
         (f"humans, majority ({humans['majority_agrees']} right)", majority),
         ("humans, Winograd schemas", {"accuracy": humans["winograd_agree_percent"]}),

@@ -12,11 +12,12 @@ import numpy as np
 from gapstack.audits.plots import precision_recall_svg
 from gapstack.data import Corpus, make_folds
 from gapstack.data.sources import GapData, find, paper
-from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.display.render import Cell, Column, Section, SectionRows, Table
 from gapstack.display.report import Report
 from gapstack.evaluation import Scores, gold_decisions
+from gapstack.language.parses import heads_of
+from gapstack.language.scenes import Candidates, Setting
 from gapstack.members.transformer import TransformerSingle
-from gapstack.papers import Rows
 from gapstack.papers.webster2018_agreement import (
     difficulty_of,
     difficulty_table,
@@ -32,8 +33,6 @@ from gapstack.papers.webster2018_corpus import (
     patterns_table,
 )
 from gapstack.papers.webster2018_systems import DETECTED, FittedCues, Systems, read_resolvers
-from gapstack.text.parses import heads_of
-from gapstack.text.scenes import Candidates, Setting
 from gapstack.types import Bools, Floats
 
 TITLE = "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP (TACL 6)"
@@ -248,7 +247,7 @@ def rates_table(systems: Systems) -> Table:
     parts = {_OFF_THE_SHELF: systems.resolver_scores()}
     parts |= {str(setting): systems.scores(decided) for setting, decided in systems.cues.items()}
 
-    def rows(scores: Mapping[str, Scores]) -> Rows:
+    def rows(scores: Mapping[str, Scores]) -> SectionRows:
         return [
             (name, {f"{gender}_{rate}": getattr(getattr(s.gap, gender), rate) for gender, rate in keys})
             for name, s in scores.items()

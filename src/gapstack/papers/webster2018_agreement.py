@@ -14,10 +14,10 @@ from gapstack.data.cells import Row, read_table
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.errors import DataError, Place
 from gapstack.evaluation import gold_decisions
+from gapstack.language.cues import PAPER, Cue, measure, passes, sieve
+from gapstack.language.parses import parses
+from gapstack.language.scenes import scene
 from gapstack.papers.webster2018_systems import DETECTED, E2E, GOLD_TWO_MENTION, NEURALCOREF, Systems
-from gapstack.text.cues import PAPER, Cue, measure, passes, sieve
-from gapstack.text.parses import parses
-from gapstack.text.scenes import scene
 from gapstack.types import Bools
 
 CATEGORIES = {

@@ -10,10 +10,10 @@ from typing import Any
 from gapstack.data import Corpus, Example, Gender, Label, Span
 from gapstack.data.gender import first_names, gender_of_name
 from gapstack.display.render import Cell, Column, Section, Table
-from gapstack.text.grammar import Parse
-from gapstack.text.mining import Pattern, contexts, is_initial, pattern_of
-from gapstack.text.parses import parses
-from gapstack.text.words import page_title, shared_tokens
+from gapstack.language.grammar import Parse
+from gapstack.language.mining import Pattern, contexts, is_initial, pattern_of
+from gapstack.language.parses import parses
+from gapstack.language.words import page_title, shared_tokens
 
 _ORDER = {
     Pattern.FINAL: "name, name, pronoun",

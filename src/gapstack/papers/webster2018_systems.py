@@ -1,6 +1,6 @@
 """Systems in the tables of Webster et al. 2018: off-the-shelf resolvers, and the cues in each task setting.
 
-Cues are those of the paper, :data:`gapstack.text.cues.PAPER`, and attention is read from the name to the pronoun.
+Cues are those of the paper, :data:`gapstack.language.cues.PAPER`, and attention is read from the name to the pronoun.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gapstack.data import Corpus
+from gapstack.data.clusters import Heads
 from gapstack.evaluation import Scores, gold_decisions, score_decisions
+from gapstack.language.cues import PAPER, Cue, decide, measures
+from gapstack.language.scenes import Candidates, Context, Setting
 from gapstack.members.transformer import TransformerMulti, TransformerSingle
 from gapstack.resolvers.align import read_resolver
-from gapstack.resolvers.clusters import Heads
-from gapstack.text.cues import PAPER, Cue, decide, measures
-from gapstack.text.scenes import Candidates, Context, Setting
 from gapstack.types import Bools
 
 Decisions = dict[str, Bools]  # (n, 2) decisions by the name of the system

@@ -16,7 +16,7 @@ from gapstack.display.report import Report
 from gapstack.encoding.encoder_files import EMBEDDED
 from gapstack.evaluation import score
 from gapstack.members import MEMBERS, create
-from gapstack.runs.results import Result, Run
+from gapstack.runs.stored_results import Result, Run
 
 NOTES: dict[str, Any] = json.loads(
     (resources.files("gapstack.papers") / "team_papers.json").read_text(encoding="utf-8")
@@ -110,7 +110,7 @@ def _measured(run: Run, result: Result) -> dict[str, Any]:
         "held_out": {key: held.value(key) for key in METRICS},
         "seconds": result.seconds,
         "parameters": result.parameters,
-        "not_for": list(result.contaminated_by),
+        "contaminated_by": list(result.contaminated_by),
     }
 
 
@@ -119,7 +119,7 @@ def scores_table(systems: Sequence[Mapping[str, Any]], title: str, note: str) ->
     rows: list[tuple[str, Mapping[str, Cell]]] = []
     for system in systems:
         measured = system["measured"]
-        contaminated = ", ".join(measured["not_for"])
+        contaminated = ", ".join(measured["contaminated_by"])
         cells = {
             **measured["held_out"],
             "encoder": system["encoder"],

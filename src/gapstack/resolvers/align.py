@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gapstack.data.clusters import Clusters, Document, read_clusters, text_sha256
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Span
 from gapstack.errors import DataError, Place
-from gapstack.resolvers.clusters import Clusters, Document, read_clusters, text_sha256
 from gapstack.resolvers.formats import EXCHANGE, FORMATS, Output, detect
 
 MIN_SIMILARITY = 0.8

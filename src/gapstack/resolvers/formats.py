@@ -8,20 +8,20 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gapstack.data.cells import decode, iter_lines, read_json
+from gapstack.data.clusters import Cluster, Link, checked_span
 from gapstack.data.example import Span
 from gapstack.data.extra import conll
 from gapstack.errors import DataError, Place, shown
 from gapstack.registry import Registry
-from gapstack.resolvers.clusters import Cluster, Link, checked_span
 
 T = TypeVar("T")
-EXCHANGE = "gapstack"  # name of the exchange format (``gapstack.resolvers.clusters``)
+EXCHANGE = "gapstack"  # name of the exchange format (``gapstack.data.clusters``)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,9 @@ def _records(path: Path, lines: Sequence[bytes]) -> Iterator[tuple[int, dict[str
 
 def _document_id(record: Mapping[str, Any]) -> str | None:
     """The document's id under any of the keys that formats use."""
-    found = next((record[key] for key in ("id", "doc_key", "docId", "doc_id") if record.get(key)), None)
+    found = next(
+        (record[key] for key in ("id", "doc_key", "docId", "doc_id", "document_id") if record.get(key)), None
+    )
     if not isinstance(found, str | int | None):
         raise TypeError(f"the id is {shown(found)}")
     return None if found is None else str(found)
@@ -188,6 +190,24 @@ FORMATS: Registry[Format] = Registry(
             "allennlp",
             "document clusters",
             lambda name, record: from_tokens(name, record["document"], record["clusters"]),
+        ),
+        # e2e-coref's predict.py and its descendants: clusters of [first, last] tokens, both included
+        "e2e-coref": _json_format(
+            "e2e-coref",
+            "sentences predicted_clusters",
+            lambda name, record: from_tokens(
+                name, list(chain.from_iterable(record["sentences"])), record["predicted_clusters"]
+            ),
+        ),
+        # wl-coref's predict.py: half-open ranges of tokens
+        "wl-coref": _json_format(
+            "wl-coref",
+            "cased_words span_clusters",
+            lambda name, record: from_tokens(
+                name,
+                record["cased_words"],
+                [[(start, end - 1) for start, end in cluster] for cluster in record["span_clusters"]],
+            ),
         ),
         # Maverick's predict: as AllenNLP; its character offsets are missing for texts given as tokens
         "maverick": _json_format(

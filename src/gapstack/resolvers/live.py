@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gapstack.data.clusters import Clusters, read_clusters, write_clusters
 from gapstack.data.contamination import warn_of_contamination
 from gapstack.data.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError
@@ -20,7 +21,6 @@ from gapstack.files import tree_digest
 from gapstack.progress import progress
 from gapstack.registry import Registry, import_extra
 from gapstack.resolvers.align import Reading
-from gapstack.resolvers.clusters import Clusters, read_clusters, write_clusters
 from gapstack.resolvers.formats import Output, spans
 
 Pages = Sequence[str | None]
@@ -200,8 +200,8 @@ def _load_stanza(model: Path) -> Predict:
     return lambda texts, pages: [output(nlp(text)) for text in texts]
 
 
-_TRAINED_HERE = Path(__file__).resolve().parents[3] / "models" / "coreference" / "work" / "resolver"
-"""Where the project ``models/coreference`` writes its F-coref."""
+_FCOREF = Path(__file__).resolve().parents[3] / "models" / "fastcoref"
+"""Folder of a checkout for the user's model of fastcoref."""
 _FASTCOREF = (
     "the folder of a fastcoref model (config.json with 'coref_head', tokenizer, weights), such as a copy of "
 )
@@ -213,7 +213,7 @@ _LIBRARIES = {
         partial(_load_fastcoref, "fcoref", "FCoref"),
         "config.json",
         ("fastcoref", "datasets"),
-        lambda: _TRAINED_HERE,
+        lambda: _FCOREF,
     ),
     "lingmess": Adapter(
         "lingmess",
@@ -243,6 +243,6 @@ _LIBRARIES = {
     ),
 }
 ADAPTERS: Registry[Adapter] = Registry(
-    "resolver", {**_LIBRARIES, "gapstack": "gapstack.anytext.text_resolver:ADAPTER"}
+    "resolver", {**_LIBRARIES, "gapstack": "gapstack.resolvers.own_adapter:ADAPTER"}
 )
 """All resolvers that can be run, by name."""

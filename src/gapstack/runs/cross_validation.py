@@ -19,7 +19,7 @@ from gapstack.runs.predictors import file_probabilities
 from gapstack.types import Probabilities
 
 KINDS = ("simplex", "conditional", "evidence")
-"""Stackers of files to choose from by default, the simplest first."""
+"""Stackers of files to choose from by default, the preferred first."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +89,7 @@ def stack(
     corpus : Corpus
         Labelled rows.
     stackers, calibrators : sequence
-        Names to choose from, the simplest first.
+        Names to choose from, the preferred first.
     folds, seed : int
         Number and seed of the folds.
 

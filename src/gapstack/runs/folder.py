@@ -20,17 +20,15 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import filelock
 import platformdirs
 
 from gapstack.encoding.encoder_files import hub_snapshot
 from gapstack.errors import DamageError, DataError, MismatchError, Place, RemoteError, first_line
-from gapstack.files import atomic_path, discard, sweep
+from gapstack.files import atomic_path, discard
 from gapstack.progress import progress
 from gapstack.records import read_sealed, seal
 
@@ -79,20 +77,6 @@ def language_model(name: str) -> str | None:
     if name.startswith(("http://", "https://")):
         return name
     return name.removeprefix("prompted:") if name.startswith("prompted:") else None
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder alone, without what killed writers left, while the block runs; MismatchError if it is held."""
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with filelock.FileLock(folder / ".lock", timeout=0):
-            sweep(folder, deep=True)
-            yield
-    except filelock.Timeout:
-        raise MismatchError(
-            f"another process is working on {folder}; wait for it or use another name"
-        ) from None
 
 
 def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabilities) -> None:

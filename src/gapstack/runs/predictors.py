@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from gapstack.data import Corpus, Label
+from gapstack.data.clusters import read_clusters
 from gapstack.data.corpus import one_hot
 from gapstack.data.sources import SPLITS
 from gapstack.ensemble import STACKERS, create_stacker
@@ -18,14 +19,15 @@ from gapstack.ensemble.nested import FittedStacker
 from gapstack.ensemble.stacker import EVIDENCE
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.evaluation import read_predictions
+from gapstack.features import BLOCKS_READ
 from gapstack.files import atomic_folder, fingerprint, sha256
-from gapstack.members import create, store
-from gapstack.members.member import Member, Predictor, each_once
-from gapstack.members.store import READS, Identity, identity_of, refuse_changed
+from gapstack.members import create, saved
+from gapstack.members.identity import Identity, identity_of, refuse_changed
+from gapstack.members.learned_state import read_state
+from gapstack.members.member import Member, Predictor, unique
 from gapstack.progress import progress
 from gapstack.records import source_digest, versions
 from gapstack.registry import unknown
-from gapstack.resolvers.clusters import read_clusters
 from gapstack.runs.folder import (
     DEFAULT,
     STACK,
@@ -74,8 +76,8 @@ def load(name: str | Path | None = None) -> Predictor:
     DataError or MismatchError
         If it is damaged, unfinished, not a predictor, or was fitted on other inputs than are found now.
     """
-    if (saved := saved_folder(name)) is not None:
-        predictor = store.load(saved)
+    if (folder := saved_folder(name)) is not None:
+        predictor = saved.load(folder)
         predictor.for_running_text = name is None or str(name) == DEFAULT
         return predictor
     path = Path(str(name))
@@ -105,7 +107,7 @@ def save(predictor: Predictor, folder: str | Path) -> None:
 def saved_folder(name: str | Path | None) -> Path | None:
     """Folder of a saved member or stack, for ``default`` and None the one that comes along; None if it is not one."""
     path = shipped_model() if name is None or str(name) == DEFAULT else Path(name)
-    return path if store.is_saved(path) else None
+    return path if saved.is_saved(path) else None
 
 
 def shipped_model() -> Path:
@@ -113,7 +115,7 @@ def shipped_model() -> Path:
     package = Path(__file__).resolve().parents[1]
     places = (package / SHIPPED, package.parents[1] / "models" / SHIPPED)
     for place in places:
-        if store.is_saved(place):
+        if saved.is_saved(place):
             return place
     raise DataNotFoundError(
         f"no model is named and {SHIPPED} is at none of {', '.join(map(str, places))}. Name a saved member, a run or "
@@ -178,14 +180,14 @@ class FittedRun(Predictor):
         now = rows | stack_identity(self.recipe)
         refuse_changed(f"{self.recipe.name}:{STACK}", record | {"identity": before}, now)
         return FittedStacker.restored(
-            record["stacker"], record["settings"], record["calibration"], store.read_state(place)
+            record["stacker"], record["settings"], record["calibration"], read_state(place)
         )
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
         """Its training data other than GAP, and GAP's splits that the run trained on."""
         splits = (f"gap-{name}" for name in self.recipe.train if name in SPLITS)
-        return each_once(self.recipe.contaminated_by()[self.label], splits)
+        return unique(self.recipe.contaminated_by()[self.label], splits)
 
     @cached_property
     def identity(self) -> Mapping[str, str]:
@@ -232,7 +234,7 @@ class FittedRun(Predictor):
         place = self._place(label, fold)
         if place in self._kept:
             return self._kept[place]
-        member = store.load(place)
+        member = saved.load(place)
         if sum(file.stat().st_size for kept in (*self._kept, place) for file in kept.iterdir()) <= KEPT_BYTES:
             self._kept[place] = member
         return member
@@ -245,14 +247,14 @@ class FittedRun(Predictor):
 
 
 def stack_identity(recipe: Recipe) -> Identity:
-    """Everything that decides a recipe's stack except its base predictions; see :mod:`gapstack.members.store`."""
+    """Everything that decides a recipe's stack except its base predictions; see :mod:`gapstack.members.identity`."""
     stackers = [(part.name, part.settings) for part in recipe.stackers]
     identity = {
         "settings": fingerprint(stackers, recipe.calibrators),
         "package": f"gapstack {versions()['gapstack']}",
     }
     if any(create_stacker(name, **settings).READS_EVIDENCE for name, settings in stackers):
-        identity["parser"] = READS["blocks"](EVIDENCE)
+        identity["parser"] = BLOCKS_READ.digest(EVIDENCE)
     if sources := [source_digest(STACKERS[name], "gapstack.ensemble") for name, _ in stackers]:
         identity["source"] = fingerprint(sources)
     return identity

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
-from importlib import resources
 from operator import add
 from pathlib import Path
 from typing import Any, Self
@@ -22,12 +21,21 @@ from gapstack.files import fingerprint
 from gapstack.members import MEMBERS, create
 from gapstack.members.part import Part, expand, merged
 from gapstack.registry import Registry, unknown
-from gapstack.resolvers.sources import why_unavailable
+from gapstack.resolvers.cluster_sources import why_unavailable
 from gapstack.runs.folder import SAMPLE, STACK, RunFolder, find_run, run_names
-from gapstack.settings import FoldCount, FolderName, Seed, SettingError, check, check_settings, settings_of
+from gapstack.runs.recipe_files import available, text_of, with_base
+from gapstack.settings import (
+    Count,
+    FoldCount,
+    FolderName,
+    Seed,
+    SettingError,
+    check,
+    check_settings,
+    settings_of,
+)
 
 _PARTS: Mapping[str, Registry[Any]] = {"members": MEMBERS, "stackers": STACKERS}
-_RECIPES = resources.files("gapstack.runs") / "recipes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,7 @@ class Recipe:
     members: tuple[Part, ...]
     """Members to cross-validate, with their settings."""
     stackers: tuple[Part, ...] = ()
-    """Stackers to choose from, the simplest first; without any, members are not stacked."""
+    """Stackers to choose from, the preferred first; without any, members are not stacked."""
     train: Sequence[sources.SplitName] = ("development", "validation")
     """Splits of GAP, or files of rows like GAP's (``.tsv``, ``.tsv.gz``, ``.tsv.xz``), to cross-validate on."""
     test: Sequence[sources.HeldOutName] = ("test",)
@@ -56,9 +64,11 @@ class Recipe:
     title: str = ""
     """Description in one line."""
     calibrators: Sequence[CalibratorName] = ("none",)
-    """Calibrators to choose from, the simplest first."""
+    """Calibrators to choose from, the preferred first."""
     note: str = ""
     """A caveat about its results that is printed when it is run."""
+    limit: Count | None = None
+    """The first rows only, of training and held-out rows each, for a trial."""
 
     def __post_init__(self) -> None:
         """Check everything that can be checked before anything is computed."""
@@ -136,10 +146,10 @@ class Recipe:
 
     def contaminated_by(self) -> dict[str, tuple[str, ...]]:
         """Test sets that share rows with training data other than GAP, by member and for the stack."""
-        from gapstack.members.member import each_once
+        from gapstack.members.member import unique
 
         named = {part.label: create(part.name, **part.settings).contaminated_by for part in self.members}
-        return named | ({STACK: each_once(*named.values())} if self.stacked else {})
+        return named | ({STACK: unique(*named.values())} if self.stacked else {})
 
     def refuse_contaminated(self) -> None:
         """Raise RecipeError if a member trains on other data that share rows with a split that this recipe scores."""
@@ -162,6 +172,11 @@ class Recipe:
         parts = (replace(part, settings=merged(part.settings, changes(part))) for part in self.members)
         return replace(self, members=tuple(parts))
 
+    def limited(self, rows: int) -> Recipe:
+        """Keep the first ``rows`` training and held-out rows, and say so in the recipe's name."""
+        base = self.name.removesuffix(SAMPLE)
+        return replace(self, limit=rows, name=f"{base}-first{rows}{self.name[len(base) :]}")
+
     def restricted(self, labels: Sequence[str]) -> Recipe:
         """Keep the members of these labels, and name them in the recipe's name; UnknownNameError for others."""
         known = [part.label for part in self.members]
@@ -176,14 +191,16 @@ class Recipe:
 
         Files of clusters are not left out.
         """
-        named = {name for part in self.members for name in part.settings.get("clusters", ())}
+        named = {name for part in self.members for name in _resolvers(part)}
         problems = {name: why for name in sorted(named) if (why := why_unavailable(name, rows))}
 
         members = []
         for part in self.members:
-            names = part.settings.get("clusters", ())
+            names = _resolvers(part)
             kept = [name for name in names if name not in problems]
-            changed = replace(part, settings={**part.settings, "clusters": kept}) if names else part
+            changed = part
+            if "clusters" in part.settings:
+                changed = replace(part, settings={**part.settings, "clusters": kept})
             if not names or kept or create(changed.name, **changed.settings).get_params().get("sources"):
                 members.append(changed)
         return replace(self, members=tuple(members)), [f"left out: {line}" for line in problems.values()]
@@ -206,8 +223,8 @@ class Recipe:
 
         def changes(part: Part) -> Mapping[str, Any]:
             every = {"epochs": epochs, "training": {"epochs": epochs}}
-            if part.settings.get("first"):  # by default like the last phase
-                every["first"] = {"epochs": epochs}
+            if part.settings.get("pretraining"):  # by default like the last phase
+                every["pretraining"] = {"epochs": epochs}
             return {key: every[key] for key in every.keys() & settings_of(MEMBERS[part.name])}
 
         return self._with_settings(changes)
@@ -223,6 +240,11 @@ class Recipe:
         """Replace fields by values that are not None, and validate the result."""
         changes: dict[str, Any] = {"labels": labels, "folds": folds, "seed": seed, "name": name}
         return replace(self, **{key: value for key, value in changes.items() if value is not None})
+
+
+def _resolvers(part: Part) -> Sequence[str]:
+    """Resolvers that a member reads; ``gapstack`` is the one of running text."""
+    return ["gapstack"] if part.name == "running_text" else part.settings.get("clusters", ())
 
 
 def require_run(name: str) -> tuple[RunFolder, str]:
@@ -243,11 +265,7 @@ def _repeated(names: Sequence[str]) -> list[str]:
 
 def _complete(table: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     """Fill in the recipe that a table is ``like``, and expand its members (see :mod:`gapstack.members.part`)."""
-    if "like" in table:
-        other = table["like"]
-        if not isinstance(other, str):
-            raise RecipeError(f"{where}: key 'like': found {shown(other)}, expected a recipe's name")
-        table = tomllib.loads(text_of(other)) | {key: own for key, own in table.items() if key != "like"}
+    table = with_base(table, where)
     if not isinstance(table.get("members"), list):
         return table
     members: list[Any] = []
@@ -283,20 +301,6 @@ def _check(values: Mapping[str, Any], where: str) -> None:
         raise RecipeError(f"{place}: {error}") from None
 
 
-def text_of(name: str) -> str:
-    """TOML of a recipe that comes with the package; RecipeError, with the closest match, if there is none."""
-    names = available()
-    if name not in names:
-        raise RecipeError(f"{unknown('recipe', name, names)} (or give a .toml file)")
-    return (_RECIPES / f"{name}.toml").read_text(encoding="utf-8")
-
-
-def available() -> list[str]:
-    """Names of the recipes that come with the package."""
-    names = (entry.name for entry in _RECIPES.iterdir())
-    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
-
-
 def corpora(recipe: Recipe, quarantine: Quarantine | None = None) -> tuple[Recipe, Corpus, Corpus]:
     """Load the training and the held-out rows of a recipe; returns the recipe, and both.
 
@@ -322,4 +326,5 @@ def corpora(recipe: Recipe, quarantine: Quarantine | None = None) -> tuple[Recip
         elif sources.STAGE2 in test:
             splits[sources.STAGE2] = sources.stage2()
     rows = [reduce(add, (splits[name] for name in names)) for names in (train, test)]
-    return recipe, rows[0], rows[1]
+    train_rows, test_rows = (corpus if recipe.limit is None else corpus[: recipe.limit] for corpus in rows)
+    return recipe, train_rows, test_rows

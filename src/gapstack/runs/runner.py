@@ -23,16 +23,18 @@ from gapstack.ensemble import create_stacker
 from gapstack.ensemble.nested import fit_nested
 from gapstack.ensemble.stack import CrossFit, FitStore, FitTask, FoldFit, cross_fit
 from gapstack.errors import DataError, MemberError, MismatchError, counted
-from gapstack.files import atomic_folder, discard, fingerprint, sweep
+from gapstack.files import atomic_folder, discard, fingerprint, locked, require_writable, sweep
 from gapstack.members import create
-from gapstack.members.store import Identity, changes, identity_of, key_of, of_rows, save, write_state
+from gapstack.members.identity import Identity, changes, identity_of, key_of, of_rows
+from gapstack.members.learned_state import write_state
+from gapstack.members.saved import save
 from gapstack.processes import Executor, create_executor
 from gapstack.progress import print_note
 from gapstack.records import seal, versions
-from gapstack.runs.folder import STACK, RunFolder, home, locked, read_probabilities, write_probabilities
+from gapstack.runs.folder import STACK, RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.predictors import stack_identity
 from gapstack.runs.recipe import Part, Recipe, corpora
-from gapstack.runs.results import Run, stored_run
+from gapstack.runs.stored_results import Run, stored_run
 from gapstack.training.checkpoints import NAME as CHECKPOINT
 from gapstack.training.checkpoints import checkpoint_context
 from gapstack.training.devices import started_together
@@ -116,6 +118,7 @@ def run(
     root: Path | None = None,
     fresh: bool = False,
     workers: int = 1,
+    executor: str = "loky",
     checkpoint_seconds: float = 120.0,
     on_fold: Callable[[RunFolder, str, int], None] | None = None,
 ) -> Run:
@@ -137,6 +140,8 @@ def run(
         Discard an earlier run of this name.
     workers : int
         Number of folds that are fitted at once, each in a process. Results do not depend on it.
+    executor : str
+        joblib's backend for several workers: ``loky`` (this machine), ``ray`` or ``dask``.
     checkpoint_seconds : float
         Minimum time between two checkpoints of a fine-tuned member.
     on_fold : callable, optional
@@ -154,12 +159,13 @@ def run(
     MismatchError
         If the run's folder has results on other corpora, labels or folds.
     MemberError
-        If a worker is lost.
+        If a worker is lost twice over one fold.
     """
     if not isinstance(recipe, Recipe):
         recipe = Recipe.load(str(recipe))
     if (train is None) != (test is None):
         raise DataError("train or test is missing", expected="both, or neither to load the recipe's splits")
+    require_writable((root or home()) / "models", "GAPSTACK_HOME")
     if train is None or test is None:
         recipe, train, test = corpora(recipe)
     recipe, left_out = recipe.with_available_resolvers(train)
@@ -186,7 +192,7 @@ def run(
             _log.info("damaged, will be recomputed: %s", ", ".join(damaged))
         folds.save(folder.root / "folds.json")
         store = RunStore(folder, parts, train, test, folds, checkpoint_seconds)
-        fits, reused = _cross_fit(store, create_executor(workers), on_fold or (lambda *fold: None))
+        fits, reused = _cross_fit(store, create_executor(workers, executor), on_fold or (lambda *fold: None))
         if recipe.stacked:
             _stack(recipe, fits, store)
         done = replace(stored_run(folder, rows=(train, test)), reused=reused)
@@ -252,9 +258,10 @@ def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
     _log.info("stacking")
     started = time.perf_counter()
     candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
-    nested = fit_nested(candidates, fits.base_predictions, store.train, folds.assignment, recipe.calibrators)
+    nested = fit_nested(
+        candidates, fits.base_predictions, store.train, folds.assignment, recipe.calibrators, each=True
+    )
     by_fold = [np.stack([fits.new[label][fold] for label in labels], axis=1) for fold in range(folds.k)]
-    held_out = nested.fitted.predict_proba(by_fold, store.test)
     chosen = next(part for part in recipe.stackers if part.label == nested.name)
     record = {
         "key": key_of(identity),
@@ -264,11 +271,15 @@ def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
         "calibration": nested.calibration,
         "note": nested.describe(),
         "members": labels,
+        "stackers": list(nested.alone),
         "identity": identity,
         "versions": versions(),
     }
     with atomic_folder(folder.member(STACK)) as done:
         write_state(nested.fitted.state(), done)
-        write_probabilities(done / "out_of_fold.parquet", store.train.ids, nested.out_of_fold)
-        write_probabilities(done / "test.parquet", store.test.ids, held_out)
+        for place, stack in {".": nested, **nested.alone}.items():
+            (done / place).mkdir(exist_ok=True)
+            write_probabilities(done / place / "out_of_fold.parquet", store.train.ids, stack.out_of_fold)
+            held_out = stack.fitted.predict_proba(by_fold, store.test)
+            write_probabilities(done / place / "test.parquet", store.test.ids, held_out)
         seal(done / "stack.json", record, with_files=True)

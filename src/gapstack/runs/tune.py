@@ -16,13 +16,14 @@ from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
 from gapstack.errors import MemberError, RecipeError
 from gapstack.evaluation import log_loss
+from gapstack.files import locked
 from gapstack.members import MEMBERS, create
+from gapstack.members.identity import identity_of, key_of
 from gapstack.members.part import Part, merged
-from gapstack.members.store import identity_of, key_of
 from gapstack.progress import progress
 from gapstack.registry import import_extra, unknown
 from gapstack.runs.cross_validation import cross_validate
-from gapstack.runs.folder import home, locked
+from gapstack.runs.folder import home
 from gapstack.runs.recipe import Recipe
 from gapstack.settings import FieldsOf, SettingError, bounds, settings_of
 
@@ -173,7 +174,7 @@ def tune(
             study_name=key_of(identity_of(create(part.name, **part.settings)), rows, dimensions),
             load_if_exists=True,
         )
-        before = len(_finished(study))
+        before = len(_finished_trials(study))
         # a continued search must not repeat the draws of the earlier one
         study.sampler = optuna.samplers.TPESampler(seed=recipe.seed + before)
         if not before:
@@ -192,7 +193,7 @@ def tune(
                 logloss = log_loss(train.labels, result.probabilities)
                 study.tell(trial, logloss)
                 ticker.advance(note=f"logloss {logloss:.4f}")
-    history = tuple(Trial(one.number, one.params, one.value) for one in _finished(study))
+    history = tuple(Trial(one.number, one.params, one.value) for one in _finished_trials(study))
     successes = [trial for trial in history if trial.logloss is not None]
     if not successes:
         raise MemberError(f"{label} could not be fitted in any of {len(history)} trials; see {journal}")
@@ -200,6 +201,6 @@ def tune(
     return Tuning(history, best, with_values(part, best.values), journal)
 
 
-def _finished(study: Any) -> list[Any]:
+def _finished_trials(study: Any) -> list[Any]:
     """Trials that ended; interrupted ones are still marked as running."""
     return [trial for trial in study.get_trials(deepcopy=False) if trial.state.name in ("COMPLETE", "PRUNED")]

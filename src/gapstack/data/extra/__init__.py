@@ -1,55 +1,52 @@
 """Corpora that were not made for GAP, as GAP-like rows to train on: a pronoun, the name it means, another name."""
 
-from functools import partial
-from typing import Annotated, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated
 
-from gapstack.data.extra import conll, mined, sentences
-from gapstack.data.extra.rows import ExtraRows, Reader, read_rows
+from gapstack.data import sources
+from gapstack.data.extra.rows import ExtraRows, ExtraSource, read_rows
+from gapstack.files import fingerprint, tree_digest
 from gapstack.registry import Registry
-from gapstack.settings import OneOf
+from gapstack.settings import OneOf, Reads
 
-
-class ExtraSource(NamedTuple):
-    """One extra corpus: its reader, the data sets it reads, and the test splits and suites that share rows with it."""
-
-    read: Reader
-    datasets: tuple[str, ...]
-    contaminates: tuple[str, ...] = ()
-
-
-def _read_dpr(into: ExtraRows) -> None:
-    for split in ("train", "test"):
-        sentences.read_dpr(split, into)
-
-
-def _mine(name: str, into: ExtraRows) -> None:
-    mined.mine(conll.read_corpus(name), into, prefix=name)
-
-
-_WINOBIAS = ("winobias", "winobias-original")  # the releases share nearly all sentences
-_WINOGRAD = ("wsc273", "superglue-wsc", "wnli")  # the same schemas in three forms
+_SENTENCES, _MINED = "gapstack.data.extra.sentences", "gapstack.data.extra.mined"
 EXTRA: Registry[ExtraSource] = Registry(
     "extra corpus",
     {
-        "dpr": ExtraSource(_read_dpr, ("dpr",), ("dpr-test",)),
-        "dpr-train": ExtraSource(partial(sentences.read_dpr, "train"), ("dpr",)),
-        "winogender": ExtraSource(sentences.read_winogender, ("winogender",), ("winogender", "winopron")),
-        "winobias": ExtraSource(partial(sentences.read_winobias, "current"), ("winobias",), _WINOBIAS),
-        "winobias-original": ExtraSource(
-            partial(sentences.read_winobias, "original"), ("winobias",), _WINOBIAS
-        ),
-        "knowref": ExtraSource(partial(sentences.read_knowref, "test"), ("knowref",), ("knowref",)),
-        "knowref-train": ExtraSource(partial(sentences.read_knowref, "train"), ("knowref",)),
-        "map": ExtraSource(sentences.read_map, ("gicoref-map",), ("map",)),
-        "wsc273": ExtraSource(sentences.read_wsc273, ("wsc", "names"), _WINOGRAD),
-        "winogrande": ExtraSource(sentences.read_winogrande, ("winogrande", "names")),
-        "neither-attree": ExtraSource(sentences.read_neither_attree, ("neither-attree",), ("gap-test",)),
-        "litbank": ExtraSource(partial(_mine, "litbank"), ("corpora",), ("litbank",)),
-        "gum": ExtraSource(partial(_mine, "gum"), ("corpora",), ("gum", "ontogum")),
+        "dpr": f"{_SENTENCES}:DPR",
+        "dpr-train": f"{_SENTENCES}:DPR_TRAIN",
+        "winogender": f"{_SENTENCES}:WINOGENDER",
+        "winobias": f"{_SENTENCES}:WINOBIAS",
+        "winobias-original": f"{_SENTENCES}:WINOBIAS_ORIGINAL",
+        "knowref": f"{_SENTENCES}:KNOWREF",
+        "knowref-train": f"{_SENTENCES}:KNOWREF_TRAIN",
+        "map": f"{_SENTENCES}:MAP",
+        "wsc273": f"{_SENTENCES}:WSC273",
+        "winogrande": f"{_SENTENCES}:WINOGRANDE",
+        "neither-attree": f"{_SENTENCES}:NEITHER_ATTREE",
+        "litbank": f"{_MINED}:LITBANK",
+        "gum": f"{_MINED}:GUM",
     },
 )
-"""By name."""
+"""By name, each next to its reader and imported on first use."""
 ExtraName = Annotated[str, OneOf(EXTRA)]
+
+
+def _extra_digest(names: Sequence[str]) -> str:
+    datasets = sorted({dataset for name in names for dataset in EXTRA[name].datasets})
+    digests = [tree_digest(sources.require(dataset)) for dataset in datasets]
+    return f"{'+'.join(names)} {fingerprint(digests)}" if names else ""
+
+
+def _contaminated(names: Sequence[str]) -> list[str]:
+    return [test for name in names for test in EXTRA[name].contaminates]
+
+
+ExtraNames = Annotated[
+    Sequence[ExtraName],
+    Reads(_extra_digest, by_content=False, in_training=True, contaminates=_contaminated),
+]
+"""Corpora to train on."""
 
 
 def load(name: str, *, neutral: bool = False) -> ExtraRows:

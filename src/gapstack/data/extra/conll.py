@@ -115,7 +115,7 @@ def parse(text: str, path: Path, columns: int, token: int) -> Iterator[ConllDocu
             elif marker:
                 if unclosed := [cluster for cluster, starts in opened.items() if starts]:
                     raise ValueError(f"the document ends with {unclosed} open")
-                yield _finished(document, breaks)
+                yield _with_sentences(document, breaks)
                 document = None
             elif not line.strip():
                 breaks.append(len(document.tokens))
@@ -150,7 +150,7 @@ def _bracket(document: ConllDocument, opened: dict[str, list[int]], cell: str) -
         raise ValueError(f"cannot read {cell!r}")
 
 
-def _finished(document: ConllDocument, breaks: list[int]) -> ConllDocument:
+def _with_sentences(document: ConllDocument, breaks: list[int]) -> ConllDocument:
     if not any(0 < at < len(document.tokens) for at in breaks):
         breaks = [i + 1 for i, token in enumerate(document.tokens) if token in _ENDS]
     bounds = sorted({0, *breaks, len(document.tokens)})

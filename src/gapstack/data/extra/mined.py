@@ -3,7 +3,7 @@
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gapstack.data.example import GAP_FORMS, GENDER_BY_FORM, Example, Gender, Label
-from gapstack.data.extra.conll import ConllDocument, GoldMention
-from gapstack.data.extra.rows import ExtraRows
+from gapstack.data.extra.conll import ConllDocument, GoldMention, read_corpus
+from gapstack.data.extra.rows import ExtraRows, ExtraSource
 from gapstack.data.gender import GENDER_BY_TITLE
 
 GAP_PRIOR = (0.44, 0.46, 0.10)  # shares of A, B and NEITHER in GAP development, rounded
@@ -37,7 +37,7 @@ class Cluster:
         return self.is_person and (gender == Gender.NEUTRAL or self.genders <= {gender})
 
 
-class Source:
+class ClusteredDocument:
     """A document with its clusters and the places of its gendered pronouns."""
 
     def __init__(self, document: ConllDocument):
@@ -164,10 +164,10 @@ def every_pronoun(
 
 def _pronouns(
     documents: Iterable[ConllDocument], forms: Container[str], words: int, into: ExtraRows
-) -> Iterator[tuple[Source, GoldMention, range, dict[Label, list[Pair]]]]:
+) -> Iterator[tuple[ClusteredDocument, GoldMention, range, dict[Label, list[Pair]]]]:
     """Every mention that is one of these pronoun forms, with its window and pairs of names by label."""
     for document in documents:
-        source = Source(document)
+        source = ClusteredDocument(document)
         for mention in document.mentions:
             if mention.end == mention.start + 1 and document.tokens[mention.start].lower() in forms:
                 window = source.window(mention.start, words)
@@ -177,7 +177,9 @@ def _pronouns(
                     yield source, mention, window, _options(source, mention, window, into)
 
 
-def _options(source: Source, pronoun: GoldMention, window: range, into: ExtraRows) -> dict[Label, list[Pair]]:
+def _options(
+    source: ClusteredDocument, pronoun: GoldMention, window: range, into: ExtraRows
+) -> dict[Label, list[Pair]]:
     """Pairs of name mentions by the label that they would have."""
     gender = GENDER_BY_FORM[source.document.tokens[pronoun.start].lower()]
 
@@ -215,12 +217,12 @@ def _options(source: Source, pronoun: GoldMention, window: range, into: ExtraRow
     return options
 
 
-def _words(source: Source, mention: GoldMention) -> set[str]:
+def _words(source: ClusteredDocument, mention: GoldMention) -> set[str]:
     return {word.lower() for word in source.document.tokens[mention.start : mention.end]} - _NO_NAMES
 
 
 def _example(
-    prefix: str, source: Source, window: range, mentions: Sequence[GoldMention], label: Label
+    prefix: str, source: ClusteredDocument, window: range, mentions: Sequence[GoldMention], label: Label
 ) -> Example:
     text, places = source.document.text_of(window)
     pronoun, a, b = (mention.characters(places) for mention in mentions)
@@ -237,3 +239,11 @@ def with_shares(classes: NDArray[np.int64], shares: NDArray[np.float64], rng: Ge
         rows = rng.permutation(np.flatnonzero(classes == label))
         keep |= set(rows[: int(round(total * share, 6))].tolist())
     return sorted(keep)
+
+
+def _mine_corpus(name: str, into: ExtraRows) -> None:
+    mine(read_corpus(name), into, prefix=name)
+
+
+LITBANK = ExtraSource(partial(_mine_corpus, "litbank"), ("corpora",), ("litbank",))
+GUM = ExtraSource(partial(_mine_corpus, "gum"), ("corpora",), ("gum", "ontogum"))

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gapstack.data.augment import swap_names
 from gapstack.data.corpus import Corpus
@@ -56,6 +57,14 @@ class ExtraRows:
 
 Reader = Callable[[ExtraRows], None]
 """Adds the rows of a corpus."""
+
+
+class ExtraSource(NamedTuple):
+    """One extra corpus: its reader, the data sets it reads, and the test splits and suites that share rows with it."""
+
+    read: Reader
+    datasets: tuple[str, ...]
+    contaminates: tuple[str, ...] = ()
 
 
 def read_rows(name: str, read: Reader, *, neutral: bool = False) -> ExtraRows:

@@ -10,13 +10,14 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gapstack.data import sources
 from gapstack.data.cells import read_table, read_text
 from gapstack.data.corpus import GAP_COLUMNS, example_of
 from gapstack.data.example import Example, Gender, Label, Span, occurrences
-from gapstack.data.extra.rows import PRONOUN, ExtraRows
+from gapstack.data.extra.rows import PRONOUN, ExtraRows, ExtraSource
 from gapstack.data.gender import FirstNames, first_names
 from gapstack.data.sources import file_of
 from gapstack.errors import DataNotFoundError
@@ -249,7 +250,7 @@ def read_winogender(into: ExtraRows) -> None:
         text, right = row["sentence"], int(answer)
         (one,), (other,) = (occurrences(text, words, any_case=True) for words in (occupation, participant))
         (pronoun,) = (Span(*match.span()) for match in PRONOUN.finditer(text))
-        spans = [_with_article(text, span) for span in (one, other)]
+        spans = [with_article(text, span) for span in (one, other)]
         name = f"winogender-{row['sentid'].removesuffix('.txt')}"
         into.add(name, text, pronoun, spans[right], spans[1 - right])
 
@@ -288,10 +289,10 @@ def read_winobias(release: str, into: ExtraRows) -> None:
         elif len(others) != 1:
             into.skip("not one other occupation is in the sentence")
         else:
-            into.add(name, text, pronoun, *(_with_article(text, span) for span in (people[0], others[0])))
+            into.add(name, text, pronoun, *(with_article(text, span) for span in (people[0], others[0])))
 
 
-def _with_article(text: str, span: Span) -> Span:
+def with_article(text: str, span: Span) -> Span:
     """The span together with the article before it, if there is one."""
     article = re.search(r"\b(?:the|an?)\s+\Z", text[: span.start], re.IGNORECASE)
     return Span(article.start(), span.end) if article else span
@@ -305,3 +306,23 @@ def _without_brackets(marked: str) -> tuple[str, list[Span]]:
             spans.append(Span(len(text), len(text) + len(part)))
         text += part
     return text, spans
+
+
+def _read_dpr_whole(into: ExtraRows) -> None:
+    for split in ("train", "test"):
+        read_dpr(split, into)
+
+
+_WINOBIAS_SUITES = ("winobias", "winobias-original")  # the releases share nearly all sentences
+_WINOGRAD_SUITES = ("wsc273", "superglue-wsc", "wnli")  # the same schemas in three forms
+DPR = ExtraSource(_read_dpr_whole, ("dpr",), ("dpr-test",))
+DPR_TRAIN = ExtraSource(partial(read_dpr, "train"), ("dpr",))
+WINOGENDER = ExtraSource(read_winogender, ("winogender",), ("winogender", "winopron"))
+WINOBIAS = ExtraSource(partial(read_winobias, "current"), ("winobias",), _WINOBIAS_SUITES)
+WINOBIAS_ORIGINAL = ExtraSource(partial(read_winobias, "original"), ("winobias",), _WINOBIAS_SUITES)
+KNOWREF = ExtraSource(partial(read_knowref, "test"), ("knowref",), ("knowref",))
+KNOWREF_TRAIN = ExtraSource(partial(read_knowref, "train"), ("knowref",))
+MAP = ExtraSource(read_map, ("gicoref-map",), ("map",))
+WSC273 = ExtraSource(read_wsc273, ("wsc", "names"), _WINOGRAD_SUITES)
+WINOGRANDE = ExtraSource(read_winogrande, ("winogrande", "names"))
+NEITHER_ATTREE = ExtraSource(read_neither_attree, ("neither-attree",), ("gap-test",))

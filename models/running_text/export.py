@@ -1,0 +1,132 @@
+"""Write a trained state as the files that gapstack reads without torch.
+
+    python models/running_text/export.py models/running_text/work/state.pt models/gapstack-text
+
+The matrices of the encoder's layers and the word embeddings are rounded to 8 bits (7 for the matrices, so that
+processors without VNNI do not overflow), the heads to half precision. Needs ``onnx`` and ``onnxruntime``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+from network import Network
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from safetensors.numpy import save_file
+from torch import Tensor, nn
+from train import ENCODER, FROZEN, LAYERS
+
+
+class ExportedEncoder(nn.Module):
+    """The encoder of one passage, from word embeddings."""
+
+    def __init__(self, network: Network):
+        super().__init__()
+        self.encoder = network.encoder
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """States (n, size) from word embeddings (n, size)."""
+        embeddings, encoder = self.encoder.embeddings, self.encoder.encoder
+        length = inputs.shape[0]
+        # positions start after padding's
+        places = torch.arange(length) + 2
+        hidden = embeddings.LayerNorm(inputs + embeddings.position_embeddings(places))
+        relative = torch.arange(length)[None, :] - torch.arange(length)[:, None]
+        bias = encoder.relative_attention_bias(_buckets(relative)).permute(2, 0, 1)
+        for layer in encoder.layer:
+            attention = layer.attention.attn
+            heads, size = attention.num_attention_heads, attention.attention_head_size
+            query, key, value = (
+                projection(hidden).reshape(length, heads, size).permute(1, 0, 2)
+                for projection in (attention.q, attention.k, attention.v)
+            )
+            weights = torch.softmax(query @ key.transpose(1, 2) / math.sqrt(size) + bias, dim=-1)
+            mixed = (weights @ value).permute(1, 0, 2).reshape(length, heads * size)
+            hidden = layer.attention.LayerNorm(attention.o(mixed) + hidden)
+            hidden = layer.output.LayerNorm(
+                layer.output.dense(nn.functional.gelu(layer.intermediate.dense(hidden))) + hidden
+            )
+        return hidden
+
+
+def _buckets(relative: Tensor, buckets: int = 32, longest: int = 128) -> Tensor:
+    """Buckets of relative positions, as MPNet has them."""
+    half = buckets // 2
+    exact = half // 2
+    distance = relative.abs()
+    far = (
+        exact
+        + (
+            torch.log(distance.clamp(min=1).float() / exact) / math.log(longest / exact) * (half - exact)
+        ).long()
+    )
+    return (relative > 0).long() * half + torch.where(distance < exact, distance, far.clamp(max=half - 1))
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("states", type=Path, nargs="+", help="several are averaged")
+    parser.add_argument("output", type=Path)
+    args = parser.parse_args()
+    network = Network(ENCODER, LAYERS, FROZEN)
+    states = [torch.load(path, weights_only=True)["average"] for path in args.states]
+    network.load_state_dict(
+        {
+            name: torch.stack([state[name] for state in states]).mean(0)
+            if value.dtype.is_floating_point
+            else value
+            for name, value in states[0].items()
+        }
+    )
+    network.eval()
+    args.output.mkdir(parents=True, exist_ok=True)
+    encoder = ExportedEncoder(network).eval()
+    with tempfile.TemporaryDirectory() as scratch, torch.no_grad():
+        exact = Path(scratch) / "encoder.onnx"
+        torch.onnx.export(
+            encoder,
+            (torch.randn(20, network.encoder.config.hidden_size),),
+            exact,
+            input_names=["inputs"],
+            output_names=["states"],
+            dynamic_axes={"inputs": {0: "pieces"}, "states": {0: "pieces"}},
+            opset_version=17,
+            dynamo=False,
+        )
+        quantize_dynamic(
+            exact,
+            args.output / "encoder.onnx",
+            op_types_to_quantize=["MatMul"],
+            per_channel=True,
+            reduce_range=True,
+            weight_type=QuantType.QInt8,
+            extra_options={"MatMulConstBOnly": True},
+        )
+        ids = torch.randint(1000, 20000, (1, 57))
+        words = network.encoder.embeddings.word_embeddings.weight
+        expected = network.encoder(input_ids=ids).last_hidden_state[0]
+        difference = (encoder(words[ids[0]]) - expected).abs().max()
+        print(f"largest difference of the exported encoder: {difference:.2e}")
+        if difference > 1e-3:
+            raise SystemExit("the exported encoder is not the trained one")
+    table = words.detach().numpy()
+    scales = (np.abs(table).max(axis=1) / 127).astype(np.float32)
+    arrays = {
+        "embeddings": np.rint(table / np.maximum(scales, 1e-12)[:, None]).astype(np.int8),
+        "scales": scales,
+    }
+    for name, value in network.heads.state_dict().items():
+        arrays[f"heads.{name}"] = value.numpy().astype(np.float16)
+    save_file(arrays, args.output / "model.safetensors")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Conversations: turns of named speakers, as one text with the names in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gapstack.data.example import Span
+
+_TURN = re.compile(
+    r"^[ \t]*(?P<speaker>[A-Z][\w.'\u2019-]*(?: [A-Z(][\w.'\u2019)-]*){0,3})[ \t]*:[ \t]+(?=\S)", re.M
+)
+_NOT_SPEAKERS = frozenset(
+    {
+        *(
+            "note",
+            "chapter",
+            "part",
+            "title",
+            "subject",
+            "from",
+            "to",
+            "cc",
+            "date",
+            "re",
+            "summary",
+            "abstract",
+        ),
+        *("author", "source", "url", "question", "answer", "warning"),
+    }
+)
+_LEAST_SHARE = 0.6
+"""Share of the lines of a transcript that begin a turn."""
+
+
+class Turn(NamedTuple):
+    """What one speaker says: the name, its place before the words, and the place of the words."""
+
+    speaker: str
+    label: Span
+    speech: Span
+
+
+def conversation(turns: Iterable[tuple[str, str]]) -> tuple[str, tuple[Turn, ...]]:
+    """Speakers and what they say as one text, ``Anna: Hello.`` in a paragraph each, with the places of all turns."""
+    text, placed = "", list[Turn]()
+    for speaker, words in turns:
+        text += "\n\n" if text else ""
+        label = Span(len(text), len(text) + len(speaker))
+        text += f"{speaker}: "
+        speech = Span(len(text), len(text) + len(words))
+        text += words
+        placed.append(Turn(speaker, label, speech))
+    return text, tuple(placed)
+
+
+def transcript_turns(text: str) -> tuple[Turn, ...]:
+    """The turns of a plain transcript (lines such as ``Anna: Hello.``); none for any other text.
+
+    A transcript has at least two speakers, and turns begin on most of its lines.
+    """
+    starts = [match for match in _TURN.finditer(text) if match["speaker"].lower() not in _NOT_SPEAKERS]
+    lines = sum(bool(line.strip()) for line in text.splitlines())
+    if len({match["speaker"] for match in starts}) < 2 or len(starts) < _LEAST_SHARE * lines:
+        return ()
+    ends = [*(match.start() for match in starts[1:]), len(text)]
+    return tuple(
+        Turn(match["speaker"], Span(*match.span("speaker")), Span(match.end(), _end(text, match.end(), end)))
+        for match, end in zip(starts, ends, strict=True)
+    )
+
+
+def _end(text: str, start: int, end: int) -> int:
+    """The end of a turn without the white space after it."""
+    return start + len(text[start:end].rstrip())

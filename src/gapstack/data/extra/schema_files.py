@@ -1,0 +1,81 @@
+"""Sentences about two occupations, as Hugging Face's ``wino_bias`` (JSON lines) and WinoMT (TSV) have them.
+
+``wino_bias`` marks the occupation that the pronoun means and the pronoun, as the first and last word of each mention.
+WinoMT (Stanovsky, Smith and Zettlemoyer 2019) has gender, index of the occupation's word, sentence and occupation. The
+other occupation is the only one in the sentence that another line of the file is about.
+"""
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from gapstack.data.cells import read_text
+from gapstack.data.example import Span
+from gapstack.data.extra.rows import PRONOUN, ExtraRows
+from gapstack.data.extra.sentences import with_article
+from gapstack.errors import DataError, Place
+
+_ARTICLE = re.compile(r"(?:the|an?)\s+", re.IGNORECASE)
+
+
+class _Schema(NamedTuple):
+    name: str
+    text: str
+    person: Span  # without article
+    pronouns: list[Span]
+
+
+def read_schema_file(path: Path, into: ExtraRows) -> None:
+    """Read a file of either format; DataError for a line of another form."""
+    schemas: list[_Schema] = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        name = f"{path.stem}-{number}"
+        try:
+            schemas.append(_wino_bias(name, line) if line.startswith("{") else _winomt(name, line))
+        except (LookupError, ValueError, TypeError):
+            raise DataError(
+                "not a sentence of wino_bias or WinoMT",
+                place=Place(path, number),
+                expected="JSON with tokens and coreference_clusters, or gender, index, sentence and occupation",
+            ) from None
+    occupations = sorted({each.text[slice(*each.person)].lower() for each in schemas}, key=len, reverse=True)
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, occupations))})\b", re.IGNORECASE)
+    for schema in schemas:
+        people = [Span(*match.span()) for match in pattern.finditer(schema.text)]
+        others = [person for person in people if not person.overlaps(schema.person)]
+        if len(schema.pronouns) != 1:
+            into.skip("not one pronoun is in the sentence")
+        elif len(others) != 1:
+            into.skip("not one other occupation is in the sentence")
+        else:
+            spans = [with_article(schema.text, person) for person in (schema.person, others[0])]
+            into.add(schema.name, schema.text, schema.pronouns[0], *spans)
+
+
+def _wino_bias(name: str, line: str) -> _Schema:
+    item = json.loads(line)
+    tokens, ends = item["tokens"], [int(end) for end in item["coreference_clusters"]]
+    starts = [0]
+    for token in tokens:
+        starts.append(starts[-1] + len(token) + 1)
+    mentions = [Span(starts[first], starts[last + 1] - 1) for first, last in [*pairwise(ends)][::2]]
+    text = " ".join(tokens)
+    pronouns = [span for span in mentions if PRONOUN.fullmatch(text[slice(*span)])]
+    (person,) = (span for span in mentions if span not in pronouns)
+    article = _ARTICLE.match(text, person.start)
+    return _Schema(name, text, Span(article.end() if article else person.start, person.end), pronouns)
+
+
+def _winomt(name: str, line: str) -> _Schema:
+    _, index, text, occupation = line.split("\t")
+    word = list(re.finditer(r"\S+", text))[int(index)]
+    # the index is of the occupation's last word or of its article
+    near = (match for match in re.finditer(re.escape(occupation.strip()), text, re.IGNORECASE))
+    person = min(near, key=lambda match: abs(match.start() - word.start()))
+    return _Schema(
+        name, text, Span(*person.span()), [Span(*match.span()) for match in PRONOUN.finditer(text)]
+    )

@@ -1,0 +1,216 @@
+"""Plain text of HTML, Markdown and Project Gutenberg's books, with maps to the characters of the original."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from html import unescape
+from html.parser import HTMLParser
+from itertools import accumulate
+
+from gapstack.data.example import Span
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Text that stands for a range of the original: the same characters, or others (``&amp;``, a line break)."""
+
+    text: str
+    origin: Span
+
+    @property
+    def is_verbatim(self) -> bool:
+        """True if each character stands for the one at its place; a character reference is longer than its text."""
+        return len(self.text) == self.origin.end - self.origin.start
+
+
+@dataclass(frozen=True)
+class Extract:
+    """A text extracted from an original."""
+
+    pieces: tuple[Piece, ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The extracted text."""
+        return "".join(piece.text for piece in self.pieces)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate((len(piece.text) for piece in self.pieces[:-1]), initial=0))
+
+    def origin(self, span: Span) -> Span:
+        """The range of the original that a non-empty span of the text comes from."""
+        return Span(self._of_character(span.start).start, self._of_character(span.end - 1).end)
+
+    def _of_character(self, at: int) -> Span:
+        number = bisect_right(self._starts, at) - 1
+        piece = self.pieces[number]
+        if not piece.is_verbatim:
+            return piece.origin
+        start = piece.origin.start + at - self._starts[number]
+        return Span(start, start + 1)
+
+    def then(self, inner: Extract) -> Extract:
+        """The extract of this extract: pieces of ``inner``, whose original is the text of this one."""
+        return Extract(tuple(_composed(self, inner)))
+
+
+def _composed(outer: Extract, inner: Extract) -> Iterator[Piece]:
+    for piece in inner.pieces:
+        if not piece.is_verbatim:
+            yield Piece(piece.text, outer.origin(piece.origin))
+            continue
+        at = piece.origin.start
+        while at < piece.origin.end:
+            number = bisect_right(outer._starts, at) - 1
+            source, start = outer.pieces[number], outer._starts[number]
+            stop = min(piece.origin.end, start + len(source.text))
+            origin = source.origin
+            if source.is_verbatim:
+                origin = Span(origin.start + at - start, origin.start + stop - start)
+            yield Piece(outer.text[at:stop], origin)
+            at = stop
+
+
+def extract_html(source: str) -> Extract:
+    """The visible text of an HTML page; blocks are paragraphs."""
+    reader = _HtmlText(source)
+    reader.feed(source)
+    reader.close()
+    return Extract(tuple(piece for piece in reader.pieces if piece.text))
+
+
+class _HtmlText(HTMLParser):
+    _HIDDEN = frozenset({"script", "style", "head", "noscript", "template", "svg", "math", "select", "nav"})
+    _INLINE = frozenset(
+        {
+            *("a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins"),
+            *(
+                "kbd",
+                "label",
+                "mark",
+                "q",
+                "s",
+                "samp",
+                "small",
+                "span",
+                "strong",
+                "sub",
+                "sup",
+                "time",
+                "tt",
+            ),
+            *("u", "var", "wbr"),
+        }
+    )
+
+    def __init__(self, source: str):
+        super().__init__(convert_charrefs=False)
+        self.pieces: list[Piece] = []
+        self._hidden, self._source = 0, source
+        self._lines = [0, *(match.end() for match in re.finditer("\n", source))]
+
+    @property
+    def _at(self) -> int:
+        line, column = self.getpos()
+        return self._lines[line - 1] + column
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self._HIDDEN:
+            self._hidden += 1
+        self._break(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._break(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._HIDDEN and self._hidden:
+            self._hidden -= 1
+        self._break(tag)
+
+    def handle_data(self, data: str) -> None:
+        self._put(data, len(data))
+
+    def handle_entityref(self, name: str) -> None:
+        self._reference(f"&{name}")
+
+    def handle_charref(self, name: str) -> None:
+        self._reference(f"&#{name}")
+
+    def _reference(self, written: str) -> None:
+        after = self._at + len(written)
+        written += ";" if self._source[after : after + 1] == ";" else ""
+        self._put(unescape(written), len(written))
+
+    def _break(self, tag: str) -> None:
+        if tag not in self._INLINE:
+            self._put("\n" if tag == "br" else "\n\n", 0)
+
+    def _put(self, text: str, length: int) -> None:
+        if not self._hidden and text:
+            self.pieces.append(Piece(text, Span(self._at, self._at + length)))
+
+
+_MARKDOWN = re.compile(
+    r"""
+      \A---\n.*?\n---\n                                  # front matter
+    | ^(?P<fence>```|~~~).*?^(?P=fence)[^\n]*$           # fenced code
+    | ^[ ]{0,3}\[[^\]\n]+\]:[^\n]*$                      # definitions of links
+    | ^[ ]{0,3}(?:\#{1,6}[ ]+|>[ ]?|(?:[-*+]|\d+[.)])[ ]+)+  # marks of headings, quotations and lists
+    | ^[ ]{0,3}(?:={3,}|-{3,}|\*{3,}|_{3,})[ ]*$         # lines
+    | !\[[^\]\n]*\]\([^)\n]*\)                           # pictures
+    | \[(?P<link>[^\]\n]+)\](?:\([^)\n]*\)|\[[^\]\n]*\]) # links, of which the words stay
+    | <!--.*?--> | </?[A-Za-z][^>\n]*>                   # HTML
+    | (?P<marks>\*{1,3}|~~|`+|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w))  # emphasis and code
+    | \\(?=[\\`*_{}\[\]()\#+.!>~-])                      # escapes
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+
+
+def extract_markdown(source: str) -> Extract:
+    """The text of a Markdown page without its marks, code blocks and pictures."""
+    pieces: list[Piece] = []
+    at = 0
+    for match in _MARKDOWN.finditer(source):
+        pieces.append(_verbatim(source, at, match.start()))
+        if match["link"]:
+            pieces.append(_verbatim(source, *match.span("link")))
+        at = match.end()
+    pieces.append(_verbatim(source, at, len(source)))
+    return Extract(tuple(piece for piece in pieces if piece.text))
+
+
+_LICENCE = re.compile(
+    r"^\s*\*\*\* ?(START|END) OF (?:THE|THIS) PROJECT GUTENBERG EBOOK[^\n]*\*\*\*[^\n]*$", re.M | re.I
+)
+_CONTENTS = re.compile(
+    r"^[ \t_]*(?:table of )?contents[ \t_.:]*$\s*\n"  # the heading
+    r"(?:(?=[^\n]{1,80}\n)[ \t]*\S[^\n]*\n(?:[ \t]*\n)?)+?"  # entries, with at most one empty line between
+    r"(?=[ \t]*\n[ \t]*\n|\Z)",
+    re.M | re.I,
+)
+_FIRST = 20_000
+"""Characters at the beginning of a book that have its contents."""
+
+
+def extract_book(source: str) -> Extract | None:
+    """A book of Project Gutenberg without its licence and table of contents; None for any other text."""
+    marks = {match[1].upper(): match for match in _LICENCE.finditer(source)}
+    if "START" not in marks:
+        return None
+    start = marks["START"].end()
+    end = marks["END"].start() if "END" in marks and marks["END"].start() > start else len(source)
+    kept = [(start, end)]
+    text = source.replace("\r\n", " \n")  # the same offsets
+    if contents := _CONTENTS.search(text, start, min(end, start + _FIRST)):
+        kept = [(start, contents.start()), (contents.end(), end)]
+    return Extract(tuple(_verbatim(source, *span) for span in kept if source[slice(*span)].strip()))
+
+
+def _verbatim(source: str, start: int, end: int) -> Piece:
+    return Piece(source[start:end], Span(start, end))

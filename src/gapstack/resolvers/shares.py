@@ -1,0 +1,104 @@
+"""Probabilities that the resolver of running text gives to the two names of each row.
+
+It finds the people of a text itself and is not given the names. A name gets the probability of the candidate whose
+mention covers it best; what other candidates have goes to "somebody else". Answers are stored by row and model.
+``scripts/record_shares.py`` writes those for GAP to :data:`RECORDED`, which spares minutes of reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from gapstack.cache import Ragged, content_key, fetch_arrays, row_key, store
+from gapstack.data import Corpus, Example, Span
+from gapstack.files import atomic_path, cache_root, fingerprint
+from gapstack.running_text.answer import Answers, Candidate
+from gapstack.running_text.any_text_resolver import Text
+from gapstack.running_text.text_resolver import TextResolver
+from gapstack.types import Floats, Floats32, Ints
+
+A, B, NOBODY, OTHER = range(4)
+"""Columns of :func:`shares`."""
+RECORDED = Path(__file__).with_name("recorded_shares.safetensors")
+"""Answers of one model, read where it is the installed one; a shard of the cache, with the model's identity."""
+_MODEL = "model"  # key of that identity
+_SUFFIX = ".safetensors"
+
+
+@lru_cache(maxsize=1)
+def text_resolver() -> TextResolver:
+    """The resolver of running text with its default model."""
+    return TextResolver()
+
+
+def shares(corpus: Corpus) -> Floats:
+    """Probabilities (n, 4) that each pronoun refers to A, B, nobody and somebody else; 0 where there is no answer."""
+    resolver = text_resolver()
+    folder = cache_root() / "running_text" / fingerprint(resolver.identity)
+    if RECORDED.is_file() and _recorded_model() == resolver.model.identity:
+        store(folder, RECORDED.read_bytes(), _SUFFIX)
+    keys = _keys(corpus)
+
+    def compute(rows: Ints, names: Sequence[str]) -> dict[str, Ragged]:
+        examples = [corpus[int(row)] for row in rows]
+        texts = (Text(one.text, (one.text[slice(*one.pronoun)].lower(),)) for one in examples)
+        values = [of_answers(*pair) for pair in zip(examples, resolver.stream(texts), strict=True)]
+        return {"shares": Ragged(np.concatenate(values).astype(np.float16), np.full(len(rows), 4))}
+
+    lengths = np.array([len(example.text) for example in corpus], dtype=np.int64)
+    found = fetch_arrays(folder, keys, ["shares"], compute, lengths, "Resolving texts")["shares"].values
+    return found.reshape(-1, 4).astype(np.float64)
+
+
+def record(corpus: Corpus) -> None:
+    """Write the answers for a corpus to :data:`RECORDED`, those of the installed model."""
+    keys = np.frombuffer(b"".join(_keys(corpus)), dtype=np.uint8).reshape(len(corpus), -1)
+    values = shares(corpus).astype(np.float16).ravel()
+    content = {"keys": keys, "shares": values, "sizes:shares": np.full(len(corpus), 4)}
+    with atomic_path(RECORDED) as temporary:
+        save_file(content, temporary, {_MODEL: text_resolver().model.identity})
+
+
+def _recorded_model() -> str:
+    """Identity of the model whose answers are recorded."""
+    with safe_open(RECORDED, framework="numpy") as recorded:
+        return str(recorded.metadata()[_MODEL])
+
+
+def _keys(corpus: Corpus) -> list[bytes]:
+    return [content_key(fingerprint(row_key(example)).encode()) for example in corpus]
+
+
+def of_answers(example: Example, answers: Answers) -> Floats32:
+    """Shares (4,) of a row from the answers for its text; zeros if the pronoun has no answer."""
+    row = np.zeros(4, dtype=np.float32)
+    answer = next((one for one in answers if one.pronoun.overlaps(example.pronoun)), None)
+    if answer is None:
+        return row
+    best = [_best(answer.candidates, span) for span in (example.a, example.b)]
+    for column, candidate in enumerate(best):
+        if candidate is not None:
+            # a person that both names are mentions of
+            row[column] = candidate.probability / (2 if best[0] is best[1] else 1)
+    row[NOBODY] = answer.nobody
+    row[OTHER] = max(0.0, 1 - row.sum())
+    return row
+
+
+def _best(candidates: Sequence[Candidate], span: Span) -> Candidate | None:
+    """The candidate with the mention that covers ``span`` best; None if no mention overlaps it."""
+    covers = [max((_similarity(m, span) for m in one.mentions), default=0.0) for one in candidates]
+    best = max(covers, default=0.0)
+    return candidates[covers.index(best)] if best else None
+
+
+def _similarity(one: Span, other: Span) -> float:
+    """Characters of both ranges as a share of those of either."""
+    both = min(one.end, other.end) - max(one.start, other.start)
+    return max(0, both) / (max(one.end, other.end) - min(one.start, other.start))

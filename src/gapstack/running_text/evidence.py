@@ -1,0 +1,407 @@
+"""What the words of mentions say: kind, gender, number, names; and how two mentions compare.
+
+Gender is always compared, never named: every feature is the same if all genders of a text are exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from gapstack.data import Span
+from gapstack.data.example import GENDER_BY_FORM, Gender
+from gapstack.language.words import fold
+from gapstack.running_text.lexicon import NOUN_GENDER, TITLES, Lexicon
+from gapstack.types import Floats, Ints
+
+
+class MentionKind(IntEnum):
+    """Kind of a mention by its words."""
+
+    GENDERED = 0
+    THEY = 1
+    NEOPRONOUN = 2
+    FIRST = 3
+    WE = 4
+    SECOND = 5
+    RELATIVE = 6
+    OTHER_PRONOUN = 7
+    NAME = 8
+    TITLED_NAME = 9
+    DEFINITE = 10
+    INDEFINITE = 11
+    POSSESSIVE = 12
+    DEMONSTRATIVE = 13
+    BARE = 14
+    GROUP = 15
+
+
+PRONOUNS = frozenset(kind for kind in MentionKind if kind <= MentionKind.OTHER_PRONOUN)
+"""Kinds that are pronouns."""
+NAMES = (MentionKind.NAME, MentionKind.TITLED_NAME)
+_FORMS = {
+    MentionKind.FIRST: "i me my mine myself",
+    MentionKind.WE: "we us our ours ourselves",
+    MentionKind.SECOND: "you your yours yourself yourselves thou thee thy thine",
+    MentionKind.RELATIVE: "who whom whose which that",
+    MentionKind.OTHER_PRONOUN: """it its itself this these those one ones all both each other others everyone everybody
+        someone somebody anyone anybody nobody none another whoever""",
+}
+_KIND_BY_FORM = {form: kind for kind, forms in _FORMS.items() for form in forms.split()}
+_FIRST_WORDS = {
+    MentionKind.DEFINITE: "the",
+    MentionKind.INDEFINITE: "a an some another any no every each two three four five many several",
+    MentionKind.POSSESSIVE: "my your his her our their its thy whose",
+    MentionKind.DEMONSTRATIVE: "this that these those such",
+}
+_KIND_BY_DETERMINER = {word: kind for kind, words in _FIRST_WORDS.items() for word in words.split()}
+_END_OF_HEAD = """
+of who whom whose that which with in on at from to for by about near under over before after as than when where like
+without behind and or , ( - -- \u2014 : ;
+"""
+_AFTER_HEAD = frozenset(_END_OF_HEAD.split())
+_LETTERS = "'\u2019-."
+_KINDS = len(MentionKind)
+_DISTANCES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+_STRONG = 6.0  # log-odds of a first name that count as certain
+
+
+@dataclass(eq=False)
+class Mention:
+    """A mention of a person or group in a document.
+
+    ``pronoun``, ``noun`` and ``name`` are signed genders by source, positive for feminine, 0 for none.
+    """
+
+    span: Span
+    """Characters of the document."""
+    first: int
+    """First and last word piece, counted over the document."""
+    last: int
+    kind: MentionKind
+    text: str
+    words: frozenset[str] = frozenset()
+    """Content words, folded."""
+    head: str = ""
+    pronoun: float = 0.0
+    noun: float = 0.0
+    name: float = 0.0
+    person: float = 0.5
+    """Share of the head noun's senses that denote people."""
+    quote: int = -1
+    """Number of the quotation that it is in, or -1."""
+    validity: float = 1.0
+    """Probability that it is a mention."""
+
+    @property
+    def is_pronoun(self) -> bool:
+        """True for all kinds of pronouns."""
+        return self.kind in PRONOUNS
+
+    @property
+    def is_name(self) -> bool:
+        """True for names, with or without a title."""
+        return self.kind in NAMES
+
+    @property
+    def gender(self) -> float:
+        """Gender by the strongest source."""
+        return self.pronoun or self.noun or self.name
+
+
+def describe(text: str, span: Span, first: int, last: int, lexicon: Lexicon) -> Mention:
+    """Describe a mention by its words; ``span`` is in ``text``, the pieces are of the document."""
+    written = " ".join(text[slice(*span)].split())
+    words = [word.strip("\"'*_<>[]\u201c\u201d\u2018\u2019") for word in written.split()]
+    words = [word for word in words if word] or [written]
+    lower = [word.lower() for word in words]
+    if len(words) == 1 and lower[0] in GENDER_BY_FORM:
+        gender = GENDER_BY_FORM[lower[0]]
+        sign = {Gender.FEMININE: 1.0, Gender.MASCULINE: -1.0}.get(gender, 0.0)
+        neutral = MentionKind.THEY if lower[0].startswith("the") else MentionKind.NEOPRONOUN
+        return Mention(span, first, last, MentionKind.GENDERED if sign else neutral, written, pronoun=sign)
+    if len(words) == 1 and lower[0] in _KIND_BY_FORM:
+        return Mention(span, first, last, _KIND_BY_FORM[lower[0]], written)
+    return _described(Mention(span, first, last, MentionKind.BARE, written), words, lower, lexicon)
+
+
+def _described(mention: Mention, words: Sequence[str], lower: Sequence[str], lexicon: Lexicon) -> Mention:
+    determiner = lower[0] if lower[0] in _KIND_BY_DETERMINER else ""
+    core = list(range(1 if determiner and len(words) > 1 else 0, len(words)))
+    stop = next((i for i in core[1:] if lower[i] in _AFTER_HEAD or lower[i - 1].endswith(",")), len(words))
+    core = [i for i in core if i < stop]
+    # "John's mother" is a mother
+    possessive = next((i for i in core[:-1] if lower[i].endswith(("'s", "\u2019s"))), -1)
+    head_words = [i for i in core if i > possessive]
+    plain = [
+        fold(lower[i].removesuffix("'s").removesuffix("\u2019s").strip(_LETTERS + ",;:!?()"))
+        for i in head_words
+    ]
+    mention.head = plain[-1] if plain else ""
+    capital = [words[i][:1].isupper() for i in head_words]
+    titles = [word in TITLES for word in plain]
+    names = [
+        word
+        for word, is_capital, is_title in zip(plain, capital, titles, strict=True)
+        if word and is_capital and not is_title
+    ]
+    in_lower = not any(capital) and not determiner and possessive < 0 and 0 < len(plain) <= 3
+    known_lower = (
+        in_lower
+        and all(word in lexicon.names or word in lexicon.surnames for word in plain)
+        and any(word in lexicon.common for word in plain)
+    )
+    if known_lower:
+        names = plain
+    group = any(word in ("and", "&") for word in lower)
+    is_name = bool(names) and not determiner and possessive < 0 and (capital[-1] or known_lower)
+    if group:
+        mention.kind = MentionKind.GROUP
+    elif is_name:
+        mention.kind = MentionKind.TITLED_NAME if titles[0] and len(plain) > 1 else MentionKind.NAME
+    elif possessive >= 0:
+        mention.kind = MentionKind.POSSESSIVE
+    else:
+        mention.kind = _KIND_BY_DETERMINER.get(determiner, MentionKind.BARE)
+    if is_name and not group:
+        mention.words = frozenset(names)
+        title = next((word for word, is_title in zip(plain, titles, strict=True) if is_title), "")
+        mention.noun = float(NOUN_GENDER.get(title, 0))
+        mention.name = (
+            float(np.clip(lexicon.name_gender(tuple(names)) / _STRONG, -1, 1))
+            if not title or len(names) > 1
+            else 0.0
+        )
+        known = any(word in lexicon.names or word in lexicon.surnames for word in names)
+        mention.person = 1.0 if title else 0.9 if known else 0.6
+    else:
+        mention.words = frozenset(word for word in plain if word)
+        if group:
+            mention.words = frozenset(fold(word.strip(_LETTERS + ",;:!?()")) for word in lower) - {
+                "and",
+                "&",
+                "",
+            }
+        else:
+            mention.noun = float(lexicon.noun_gender(mention.head))
+        mention.person = lexicon.person_share(mention.head)
+    return mention
+
+
+MENTION_FEATURES = _KINDS + 6
+"""Number of features of a mention alone."""
+
+
+def mention_features(mention: Mention) -> Floats:
+    """Features of a mention alone (:data:`MENTION_FEATURES`,)."""
+    features = np.zeros(MENTION_FEATURES)
+    features[mention.kind] = 1
+    features[_KINDS:] = (
+        abs(mention.noun),
+        abs(mention.name),
+        mention.person,
+        float(mention.quote >= 0),
+        min(len(mention.words), 5) / 5,
+        mention.validity,
+    )
+    return features
+
+
+PAIR_FEATURES = 2 * _KINDS + len(_DISTANCES) + 1 + 38
+"""Number of features of a pair."""
+
+
+class Entity:
+    """A person or group: how it was mentioned so far."""
+
+    def __init__(self, number: int):
+        self.number = number
+        self.mentions: list[int] = []
+        """Numbers of its mentions in the memory."""
+        self.pronouns = np.zeros(3)
+        """Pronouns, each by the probability of its link: feminine less masculine, their sum, and neutral ones."""
+        self.noun = self.name = 0.0
+        self.words: set[str] = set()
+        """Words of its names."""
+        self.size = 0
+
+    def summary(self) -> tuple[float, ...]:
+        """Genders by pronouns, by nouns and by names, numbers of pronouns, presence of a name, and size."""
+        difference, gendered, neutral = self.pronouns.tolist()
+        return (
+            difference / (gendered + 0.5),
+            min(gendered, 5) / 5,
+            min(neutral, 5) / 5,
+            self.noun,
+            self.name,
+            float(bool(self.words)),
+            float(np.log1p(self.size)) / 4,
+        )
+
+    def add(self, mention: Mention, number: int, weight: float = 1.0) -> None:
+        """Count a mention, whose link has the probability ``weight``."""
+        self.mentions.append(number)
+        self.size += 1
+        self.pronouns += weight * np.array(
+            [
+                mention.pronoun,
+                abs(mention.pronoun),
+                float(mention.kind in (MentionKind.THEY, MentionKind.NEOPRONOUN)),
+            ]
+        )
+        self.noun = float(np.clip(self.noun + weight * mention.noun, -1, 1))
+        if mention.is_name:
+            self.name = max(self.name, mention.name, key=abs)
+            self.words |= mention.words
+
+
+class EntityMemory:
+    """Mentions read so far and the entities that they were linked to; compares a mention with earlier ones.
+
+    The last :data:`NEAR` mentions are candidates, and of older entities the last name or noun; at most :data:`OLD` of
+    them, the most recently mentioned, and those that share a word with the mention.
+    """
+
+    NEAR = 160
+    OLD = 60
+
+    def __init__(self) -> None:
+        self.mentions: list[Mention] = []
+        self.entity: list[Entity] = []
+        """Entity of each mention."""
+        self.entities: list[Entity] = []
+        self._table = np.zeros((1024, _KINDS + 8))
+        self._shown: dict[int, int] = {}
+        """The last name or noun of each entity, in the order of their last mentions."""
+        self._by_word: dict[str, dict[int, None]] = {}
+
+    def candidates(self, mention: Mention) -> Ints:
+        """Numbers of the mentions that one may refer to, in increasing order (k,)."""
+        count = len(self.mentions)
+        near = range(max(0, count - self.NEAR), count)
+        if near.start == 0:
+            return np.arange(count)
+        old = [number for number in list(self._shown.values())[-self.OLD :] if number < near.start]
+        for word in mention.words if not mention.is_pronoun else ():
+            for entity in list(self._by_word.get(word, {}))[-8:]:
+                shown = self._shown.get(entity, near.start)
+                if shown < near.start:
+                    old.append(shown)
+        return np.array(sorted({*old, *near}), dtype=np.int64)
+
+    def features(self, mention: Mention, numbers: Ints) -> Floats:
+        """Features (k, :data:`PAIR_FEATURES`) of a mention with each candidate."""
+        count = len(numbers)
+        own = self._table[numbers]
+        of_entity = [self.entity[number] for number in numbers.tolist()]
+        result = np.zeros((count, PAIR_FEATURES))
+        result[:, mention.kind] = 1
+        result[:, _KINDS : 2 * _KINDS] = own[:, :_KINDS]
+        at = 2 * _KINDS
+        distance = np.maximum(mention.first - own[:, _KINDS + 3], 0)
+        result[np.arange(count), at + np.searchsorted(_DISTANCES, distance)] = 1
+        at += len(_DISTANCES) + 1
+        ages = len(self.mentions) - numbers
+        pronoun, noun, name = own[:, _KINDS], own[:, _KINDS + 1], own[:, _KINDS + 2]
+        table = np.array([entity.summary() for entity in of_entity]).reshape(count, 7)
+        gender = mention.gender
+        by_entity = np.where(
+            np.abs(table[:, 0]) > 0.3, table[:, 0], np.where(table[:, 3] != 0, table[:, 3], table[:, 4])
+        )
+        agreement = gender * by_entity
+        fits = agreement >= -0.2
+        # how many later candidates fit as well
+        rank: Ints = np.cumsum(fits[::-1])[::-1] - fits
+        quotes = own[:, _KINDS + 4]
+        columns = [
+            mention.pronoun * pronoun,
+            mention.pronoun * noun,
+            mention.pronoun * name,
+            mention.noun * pronoun,
+            mention.noun * noun,
+            mention.noun * name,
+            mention.name * pronoun,
+            mention.name * noun,
+            mention.name * name,
+            gender * table[:, 0],
+            gender * table[:, 3],
+            gender * table[:, 4],
+            agreement,
+            np.maximum(-agreement, 0),
+            table[:, 1],
+            table[:, 2],
+            table[:, 5],
+            table[:, 6],
+            np.log1p(ages) / 5,
+            np.log1p(rank) / 4,
+            fits & (rank == 0),
+            (mention.quote >= 0) & (quotes == mention.quote),
+            (mention.quote >= 0) & (quotes >= 0) & (quotes != mention.quote),
+            (mention.quote >= 0) & (quotes < 0),
+            (mention.quote < 0) & (quotes >= 0),
+            own[:, _KINDS + 5] >= mention.first,
+            mention.first - own[:, _KINDS + 5] == 2,
+            own[:, _KINDS + 6],
+            own[:, _KINDS + 7],
+            np.log1p(distance) / 8,
+        ]
+        if not mention.is_pronoun:
+            columns += list(self._strings(mention, numbers.tolist(), of_entity).T)
+        result[:, at : at + len(columns)] = np.stack(columns, axis=1)
+        return result
+
+    def _strings(self, mention: Mention, numbers: Sequence[int], of_entity: Sequence[Entity]) -> Floats:
+        """Comparisons of words (k, 8)."""
+        rows = np.zeros((len(numbers), 8))
+        words, is_name = mention.words, mention.is_name
+        for row, number, entity in zip(rows, numbers, of_entity, strict=True):
+            other = self.mentions[number]
+            if not other.is_pronoun and words and other.words:
+                shared = len(words & other.words)
+                row[0] = words == other.words
+                row[1] = bool(mention.head) and mention.head == other.head
+                row[2] = shared / max(len(words), len(other.words))
+                row[3] = words <= other.words or other.words <= words
+                row[4] = is_name and other.is_name and not shared
+            if is_name and entity.words:
+                inside = len(words & entity.words)
+                row[5] = inside / len(words)
+                row[6] = not inside
+                row[7] = 0 < inside < len(words) and not entity.words <= words
+        return rows
+
+    def add(self, mention: Mention, entity: Entity | None, weight: float = 1.0) -> Entity:
+        """Remember a mention; it opens an entity if it has none, which is returned."""
+        number = len(self.mentions)
+        if entity is None:
+            entity = Entity(len(self.entities))
+            self.entities.append(entity)
+        self.mentions.append(mention)
+        self.entity.append(entity)
+        entity.add(mention, number, weight)
+        if number == len(self._table):
+            self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+        row = self._table[number]
+        row[mention.kind] = 1
+        row[_KINDS:] = (
+            mention.pronoun,
+            mention.noun,
+            mention.name,
+            mention.first,
+            mention.quote,
+            mention.last,
+            mention.person,
+            mention.validity,
+        )
+        if not mention.is_pronoun or entity.number not in self._shown:
+            self._shown.pop(entity.number, None)
+            self._shown[entity.number] = number
+        else:
+            self._shown[entity.number] = self._shown.pop(entity.number)
+        if not mention.is_pronoun:
+            for word in mention.words:
+                self._by_word.setdefault(word, {}).setdefault(entity.number)
+        return entity

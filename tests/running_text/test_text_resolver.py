@@ -1,0 +1,125 @@
+"""The model of running text that comes along: everyday sentences, invariances, and the two-step interface."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gapstack.errors import DataError
+from gapstack.running_text.answer import Answers
+from gapstack.running_text.any_text_resolver import AnyTextResolver, Text
+from gapstack.running_text.entities import Annotation
+from gapstack.running_text.text_resolver import TextResolver
+
+TEXTS = [
+    "Mary Johnson met Peter. Johnson said she liked him.",
+    "Emily is married to Paul. He works in a bank. She is a nurse.",
+    "Miss Taylor left. Mr. Woodhouse was sorry, and Emma wept. She loved her.",
+    "no pronoun here",
+]
+
+
+@pytest.fixture(scope="module")
+def resolver() -> TextResolver:
+    return TextResolver()
+
+
+def antecedents(resolver: TextResolver, text: str) -> list[tuple[str, str | None]]:
+    return [(one.form, one.antecedent and one.antecedent.full_name) for one in resolver.ask(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (TEXTS[0], [("she", "Mary Johnson"), ("him", "Peter")]),
+        (
+            "Barack Obama met Angela Merkel. She welcomed him.",
+            [("She", "Angela Merkel"), ("him", "Barack Obama")],
+        ),
+        (
+            "Mary Smith met John Brown. He kissed her.",
+            [("He", "John Brown"), ("her", "Mary Smith")],
+        ),
+        ("My mother called my brother because he was late.", [("he", "my brother")]),
+        ("maria met tom at the station. she gave him a book.", [("she", "maria"), ("him", "tom")]),
+    ],
+)
+def test_everyday_texts(resolver, text, expected):
+    assert antecedents(resolver, text) == expected
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_answers_are_distributions_and_never_certain(resolver, text):
+    for answer in resolver.ask(text):
+        assert sum(share for _, share in answer.shares) == pytest.approx(1)
+        assert all(one.probability < 1 for one in answer.candidates)
+        assert answer.form == text[slice(*answer.pronoun)]
+        assert all(one.name == " ".join(text[slice(*one.span)].split()) for one in answer.candidates)
+
+
+def test_results_of_pieces_survive_json_and_batches(resolver):
+    text = Text(" ".join(TEXTS) * 20)
+    pieces = list(resolver.pieces(text))
+    assert len(pieces) > 1
+    together = resolver.read([(text, piece) for piece in pieces])
+    alone = [json.loads(json.dumps(resolver.read([(text, piece)])[0])) for piece in pieces]
+    assert list(resolver.link(text, together)) == list(resolver.link(text, alone))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.sampled_from(["\n", "  ", "\n\n"]), min_size=8, max_size=8))
+def test_white_space_changes_no_answer(resolver, blanks):
+    words = ["Anna", "met", "Tom", ".", "She", "thanked", "him", "."]
+    spaced = "".join(word + blank for word, blank in zip(words, blanks, strict=True))
+    if "\n\n" not in blanks:
+        assert antecedents(resolver, spaced) == antecedents(resolver, " ".join(words))
+
+
+def test_people_have_all_their_names_and_pronouns(resolver):
+    annotation = Annotation.of(resolver.ask(TEXTS[0]), "x")
+    people = {one.full_name: [TEXTS[0][slice(*m)] for m in one.mentions] for one in annotation.people}
+    assert people == {"Mary Johnson": ["Mary Johnson", "Johnson", "she"], "Peter": ["Peter", "him"]}
+
+
+def test_only_given_names_and_nobody_share_the_probability(resolver):
+    (answer,) = resolver.ask("Anna met Tom. The doctor said she was ill.", names=["Anna", "Tom"])
+    assert answer.antecedent.full_name == "Anna"
+    assert {one.name for one in answer.candidates} <= {"Anna", "Tom"}
+    assert answer.other == pytest.approx(0.01)
+    assert sum(share for _, share in answer.shares) == pytest.approx(1)
+
+
+def test_nobody_is_never_certain_where_the_right_name_is_not_given(resolver):
+    (answer,) = resolver.ask("Emily is married to Paul. He works in a bank.", names=["Emily"])
+    assert answer.antecedent is None
+    assert max(share for _, share in answer.shares) < 1
+
+
+STORM = "Anna heard the storm before she left."
+
+
+def test_any_given_name_is_a_candidate(resolver):
+    (answer,) = resolver.ask(STORM, names=["Anna", "storm"])
+    assert answer.antecedent.name == "Anna"
+    assert {one.name for one in answer.candidates} <= {"Anna", "storm"}
+
+
+def test_titles_are_left_to_the_resolver_that_was_given(resolver):
+    url = "http://w/wiki/Anna"
+    with pytest.raises(DataError, match="page titles"):
+        resolver.ask(STORM, url=url)
+
+    class Other(AnyTextResolver):
+        identity = "other"
+
+        def pieces(self, text):
+            return iter(())
+
+        def read(self, work):
+            return []
+
+        def link(self, text, results):
+            return Answers(text.text, [], [])
+
+    assert len(TextResolver(resolver.model, pairs=Other).ask(STORM, url=url)) == 0
