@@ -8,9 +8,13 @@ link is scored by projections of two mentions and by what their words say (:mod:
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
+import onnx
 import torch
+from onnx.numpy_helper import to_array
+from safetensors.numpy import load_file
 from torch import Tensor, nn
 from transformers import AutoModel
 
@@ -90,7 +94,7 @@ def _attend(
 
 
 class Network(nn.Module):
-    """Encoder and heads."""
+    """Encoder and heads. The states of frozen layers are computed once for each window and kept in memory."""
 
     def __init__(self, encoder: str, layers: int, frozen: int):
         super().__init__()
@@ -105,16 +109,58 @@ class Network(nn.Module):
         for layer in self.encoder.encoder.layer[:frozen]:
             for parameter in layer.parameters():
                 parameter.requires_grad = False
+        self.frozen = frozen
+        self._kept: dict[bytes, Tensor] = {}
         self.heads = Heads(self.encoder.config.hidden_size)
 
     def states(self, windows: list[np.ndarray]) -> list[Tensor]:
         """States (n, size) of each window, whose ids include special tokens, without those."""
-        longest = max(map(len, windows))
-        ids = torch.full((len(windows), longest), 1)
-        mask = torch.zeros_like(ids)
-        for row, window in enumerate(windows):
-            ids[row, : len(window)] = torch.from_numpy(window)
-            mask[row, : len(window)] = 1
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            states = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        hidden = nn.utils.rnn.pad_sequence([self._lower(window) for window in windows], batch_first=True)
+        longest = hidden.shape[1]
+        padding = torch.arange(longest)[None] >= torch.tensor([len(window) for window in windows])[:, None]
+        mask = torch.zeros(padding.shape).masked_fill(padding, -1e4)[:, None, None]
+        # processors without units for bfloat16 are slower with it
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=torch.cpu._is_amx_tile_supported()):
+            states = self._layers(hidden, mask, slice(self.frozen, None))
         return [states[row, 1 : len(window) - 1].float() for row, window in enumerate(windows)]
+
+    @torch.no_grad()
+    def _lower(self, window: np.ndarray) -> Tensor:
+        """States (n, size) of the last frozen layer."""
+        key = window.tobytes()
+        if key not in self._kept:
+            hidden = self.encoder.embeddings(input_ids=torch.from_numpy(window)[None])
+            training = self.encoder.training
+            self.encoder.eval()
+            self._kept[key] = self._layers(hidden, None, slice(self.frozen))[0].half()
+            self.encoder.train(training)
+        return self._kept[key].float()
+
+    def _layers(self, hidden: Tensor, mask: Tensor | None, part: slice) -> Tensor:
+        """States after some of the layers."""
+        stack = self.encoder.encoder
+        bias = stack.compute_position_bias(hidden)
+        for layer in stack.layer[part]:
+            hidden = layer(hidden, mask, bias)[0]
+        return hidden
+
+
+def shipped_weights(folder: Path) -> dict[str, Tensor]:
+    """Weights of the files that ``export.py`` wrote, with their rounding, by the names of :class:`Network`."""
+    graph = onnx.load(folder / "encoder.onnx").graph
+    initializers = {one.name: to_array(one) for one in graph.initializer}
+    weights = {}
+    for name, value in initializers.items():
+        if name.endswith((".kept", ".channels", ".exact")):  # parts of the next one
+            continue
+        matrix, is_rounded, _ = name.replace("dense.linear.", "dense.").partition("_Transposed_quantized")
+        if is_rounded:
+            scale, zero = (initializers[name.replace("quantized", one)] for one in ("scale", "zero_point"))
+            weights[matrix] = torch.tensor(((value.astype(np.float32) - zero) * scale).T)
+        elif "_Transposed_" not in name:
+            weights[matrix] = torch.tensor(value)
+    arrays = load_file(folder / "model.safetensors")
+    words = arrays["embeddings"].astype(np.float32) * arrays["scales"].astype(np.float32)[:, None]
+    weights["encoder.embeddings.word_embeddings.weight"] = torch.tensor(words)
+    heads = {name: torch.tensor(value).float() for name, value in arrays.items() if name.startswith("heads.")}
+    return weights | heads

@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 import torch
 from corpora import CORPORA, AnnotatedDocument, read_documents, read_rows
-from network import WIDTHS, Network
+from invented import InventedTexts
+from network import WIDTHS, Network, shipped_weights
 from torch import Tensor, nn
 
 from gapstack.data import Span
@@ -46,6 +47,7 @@ LAYERS, FROZEN = 8, 2
 _WINDOWS = 4
 _ROWS = 8
 _LONGEST = 480  # pieces of a window
+_INVENTED = 0.2  # share of steps
 _FALSE = 0.3  # probability from which a wrong span takes part in linking
 
 
@@ -170,8 +172,13 @@ class Trainer:
         documents = [one for one in documents if one.corpus != args.without]
         self.prepared = [prepare(document, self.tokenizer) for document in documents]
         self.rows = self._rows()
-        self.network = Network(ENCODER, LAYERS, FROZEN)
-        if args.start:
+        self.invented = InventedTexts(Path(__file__).parent / "names.tsv")
+        self.network = Network(ENCODER, LAYERS, args.frozen)
+        if args.start and args.start.is_dir():
+            missing, unknown = self.network.load_state_dict(shipped_weights(args.start), strict=False)
+            if unknown or any(not name.endswith("position_ids") for name in missing):
+                raise SystemExit(f"{args.start} is not a model of {ENCODER}: {missing} {unknown}")
+        elif args.start:
             self.network.load_state_dict(torch.load(args.start, weights_only=True)["average"])
         heads = list(self.network.heads.parameters())
         body = [p for p in self.network.encoder.parameters() if p.requires_grad]
@@ -180,8 +187,9 @@ class Trainer:
             weight_decay=0.01,
             fused=True,
         )
-        # a step for each four passages, and shorter documents alone
-        self.steps = int(args.epochs * sum(-(-len(one.parts) // _WINDOWS) for one in self.prepared))
+        # a step for each four passages, shorter documents alone, and invented texts
+        of_corpora = sum(-(-len(one.parts) // _WINDOWS) for one in self.prepared)
+        self.steps = int(args.epochs * of_corpora / (1 - _INVENTED))
         warm = max(1, self.steps // 20)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(
             self.optimizer,
@@ -210,7 +218,8 @@ class Trainer:
         """Losses of mentions and of links of consecutive passages."""
         parts = prepared.parts[first : first + _WINDOWS]
         swap, in_lower = self.rng.random() < 0.5, self.rng.random() < 0.15
-        style = CORPORA.index(prepared.document.corpus) + 1 if self.rng.random() < 0.6 else 0
+        corpus = prepared.document.corpus
+        style = CORPORA.index(corpus) + 1 if corpus in CORPORA and self.rng.random() < 0.6 else 0
         states = self.network.states([self.window_ids(part.pieces, swap) for part in parts])
         text = prepared.document.text
         mention_loss = torch.zeros(())
@@ -355,9 +364,12 @@ class Trainer:
         queue: list[tuple[int, int]] = []
         while self.step < self.steps and time.monotonic() - started < 60 * minutes:
             queue = queue or self.order()
-            number, start = queue.pop()
-            prepared = self.prepared[number]
-            if self.rng.random() < 0.15:
+            if self.rng.random() < _INVENTED:
+                start, prepared = 0, prepare(self.invented.make(self.rng), self.tokenizer)
+            else:
+                number, start = queue.pop()
+                prepared = self.prepared[number]
+            if prepared.document.corpus != "invented" and self.rng.random() < 0.15:
                 chunk = neutralised(prepared.document, self.rng)
                 prepared = prepare(chunk, self.tokenizer)
                 start = min(start, len(prepared.parts) - 1)
@@ -422,7 +434,8 @@ def main() -> None:
     parser.add_argument("--head-lr", type=float, default=5e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=1e6, help="stop after this time")
-    parser.add_argument("--start", type=Path, help="state to start from")
+    parser.add_argument("--start", type=Path, help="a state, or the folder of a model, to start from")
+    parser.add_argument("--frozen", type=int, default=FROZEN, help="lower layers that are not trained")
     parser.add_argument("--without", choices=CORPORA, help="hold out a whole corpus")
     parser.add_argument("--everything", action="store_true", help="train on the development part too")
     args = parser.parse_args()

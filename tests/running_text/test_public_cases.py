@@ -24,12 +24,16 @@ def cases(gap_folder) -> list[dict]:
 
 
 def is_right(right: str, answer: Answer) -> bool:
-    """True if an answer is one of ``A|B``; ``A+B`` are people together, NOBODY is nobody."""
+    """True if an answer is one of ``A|B``; ``A+B`` are people together, ``=A`` is the whole name, NOBODY is nobody."""
     best = answer.antecedent
     if best is None:
         return "NOBODY" in right.split("|")
     shown = f"{best.name} / {best.full_name}".lower()
     for option in right.split("|"):
+        if option.startswith("="):
+            if best.name == option[1:]:
+                return True
+            continue
         names = option.lower().split("+")
         group = len(names) > 1 or " and " in option
         if all(name in shown for name in names) and (group or " and " not in best.full_name):

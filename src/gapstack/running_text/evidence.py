@@ -115,7 +115,7 @@ class Mention:
 def describe(text: str, span: Span, first: int, last: int, lexicon: Lexicon) -> Mention:
     """Describe a mention by its words; ``span`` is in ``text``, the pieces are of the document."""
     written = " ".join(text[slice(*span)].split())
-    words = [word.strip("\"'*_<>[]\u201c\u201d\u2018\u2019") for word in written.split()]
+    words = [word.strip("\"'*_<>[]\u201c\u201d\u2018\u2019") for word in written.replace("_", " ").split()]
     words = [word for word in words if word] or [written]
     lower = [word.lower() for word in words]
     if len(words) == 1 and lower[0] in GENDER_BY_FORM:
@@ -316,41 +316,45 @@ class EntityMemory:
         # how many later candidates fit as well
         rank: Ints = np.cumsum(fits[::-1])[::-1] - fits
         quotes = own[:, _KINDS + 4]
-        columns = [
-            mention.pronoun * pronoun,
-            mention.pronoun * noun,
-            mention.pronoun * name,
-            mention.noun * pronoun,
-            mention.noun * noun,
-            mention.noun * name,
-            mention.name * pronoun,
-            mention.name * noun,
-            mention.name * name,
-            gender * table[:, 0],
-            gender * table[:, 3],
-            gender * table[:, 4],
-            agreement,
-            np.maximum(-agreement, 0),
-            table[:, 1],
-            table[:, 2],
-            table[:, 5],
-            table[:, 6],
-            np.log1p(ages) / 5,
-            np.log1p(rank) / 4,
-            fits & (rank == 0),
-            (mention.quote >= 0) & (quotes == mention.quote),
-            (mention.quote >= 0) & (quotes >= 0) & (quotes != mention.quote),
-            (mention.quote >= 0) & (quotes < 0),
-            (mention.quote < 0) & (quotes >= 0),
-            own[:, _KINDS + 5] >= mention.first,
-            mention.first - own[:, _KINDS + 5] == 2,
-            own[:, _KINDS + 6],
-            own[:, _KINDS + 7],
-            np.log1p(distance) / 8,
-        ]
+        gender_before, noun_before, name_before = table[:, 0], table[:, 3], table[:, 4]
+        in_quote, other_in_quote = mention.quote >= 0, quotes >= 0
+        columns = {
+            "pronoun, pronoun": mention.pronoun * pronoun,
+            "pronoun, noun": mention.pronoun * noun,
+            "pronoun, name": mention.pronoun * name,
+            "noun, pronoun": mention.noun * pronoun,
+            "noun, noun": mention.noun * noun,
+            "noun, name": mention.noun * name,
+            "name, pronoun": mention.name * pronoun,
+            "name, noun": mention.name * noun,
+            "name, name": mention.name * name,
+            "gender, pronouns of the entity": gender * gender_before,
+            "gender, nouns of the entity": gender * noun_before,
+            "gender, names of the entity": gender * name_before,
+            "agreement": agreement,
+            "disagreement": np.maximum(-agreement, 0),
+            "gendered pronouns of the entity": table[:, 1],
+            "neutral pronouns of the entity": table[:, 2],
+            "the entity has a name": table[:, 5],
+            "size of the entity": table[:, 6],
+            "mentions between": np.log1p(ages) / 5,
+            "later candidates that fit": np.log1p(rank) / 4,
+            "the last candidate that fits": fits & (rank == 0),
+            "in the same quotation": in_quote & (quotes == mention.quote),
+            "in different quotations": in_quote & other_in_quote & (quotes != mention.quote),
+            "only this one is quoted": in_quote & ~other_in_quote,
+            "only the candidate is quoted": ~np.bool_(in_quote) & other_in_quote,
+            "the candidate contains it": own[:, _KINDS + 5] >= mention.first,
+            "a word apart": mention.first - own[:, _KINDS + 5] == 2,
+            "the candidate's noun denotes people": own[:, _KINDS + 6],
+            "the candidate is a mention": own[:, _KINDS + 7],
+            "pieces between": np.log1p(distance) / 8,
+        }
+        parts = [np.stack(list(columns.values()), axis=1)]
         if not mention.is_pronoun:
-            columns += list(self._strings(mention, numbers.tolist(), of_entity).T)
-        result[:, at : at + len(columns)] = np.stack(columns, axis=1)
+            parts.append(self._strings(mention, numbers.tolist(), of_entity))
+        values = np.concatenate(parts, axis=1)
+        result[:, at : at + values.shape[1]] = values
         return result
 
     def _strings(self, mention: Mention, numbers: Sequence[int], of_entity: Sequence[Entity]) -> Floats:

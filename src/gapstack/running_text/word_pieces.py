@@ -44,7 +44,15 @@ class WordPieces:
     @cached_property
     def begins(self) -> NDArray[np.bool_]:
         """True where a word begins (n,)."""
-        return np.array([not token.startswith("##") for token in self.tokens], dtype=np.bool_)
+        # an underscore joins words: "PERSON_1"
+        joined = [
+            start == end and "_" in (token, before)
+            for (start, _), (_, end), token, before in zip(
+                self.spans[1:].tolist(), self.spans.tolist(), self.tokens[1:], self.tokens, strict=False
+            )
+        ]
+        inside = np.array([False, *joined], dtype=np.bool_)[: len(self)]
+        return ~inside & np.array([not token.startswith("##") for token in self.tokens], dtype=np.bool_)
 
     @cached_property
     def ends(self) -> NDArray[np.bool_]:
