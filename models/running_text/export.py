@@ -123,6 +123,52 @@ def _passages(tokenizer: WordPieceTokenizer) -> Iterator[Tensor]:
             yield torch.from_numpy(np.concatenate([[tokenizer.first], ids, [tokenizer.last]]))
 
 
+def export(network: Network, passages: Iterable[Tensor], output: Path) -> None:
+    """Write ``encoder.onnx`` and ``model.safetensors``; SystemExit if the encoder's states would not be the same."""
+    network.eval()
+    output.mkdir(parents=True, exist_ok=True)
+    words = network.encoder.embeddings.word_embeddings.weight.detach()
+    with tempfile.TemporaryDirectory() as scratch, torch.no_grad():
+        ids = torch.randint(5, len(words) - 5, (57,))
+        expected = network.encoder(input_ids=ids[None]).last_hidden_state[0]
+        split_outliers(network, passages)
+        encoder, exact = ExportedEncoder(network).eval(), Path(scratch) / "encoder.onnx"
+        difference = (encoder(words[ids]) - expected).abs().max()
+        print(f"largest difference of the exported encoder: {difference:.2e}")
+        if difference > 1e-3:
+            raise SystemExit("the exported encoder is not the trained one")
+        torch.onnx.export(
+            encoder,
+            (torch.randn(20, words.shape[1]),),
+            exact,
+            input_names=["inputs"],
+            output_names=["states"],
+            dynamic_axes={"inputs": {0: "pieces"}, "states": {0: "pieces"}},
+            opset_version=17,
+            dynamo=False,
+        )
+        quantize_dynamic(
+            exact,
+            output / "encoder.onnx",
+            op_types_to_quantize=["MatMul"],
+            per_channel=True,
+            reduce_range=True,
+            weight_type=QuantType.QInt8,
+            extra_options={"MatMulConstBOnly": True},
+            # linear layers are Gemm nodes; what is left are products of attention and of the outliers
+            nodes_to_exclude=[node.name for node in onnx.load(exact).graph.node if node.op_type == "MatMul"],
+        )
+    table = words.numpy()
+    scales = (np.abs(table).max(axis=1) / 127).astype(np.float32)
+    arrays = {
+        "embeddings": np.rint(table / np.maximum(scales, 1e-12)[:, None]).astype(np.int8),
+        "scales": scales,
+    }
+    for name, value in network.heads.state_dict().items():
+        arrays[f"heads.{name}"] = value.numpy().astype(np.float16)
+    save_file(arrays, output / "model.safetensors")
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(
@@ -142,50 +188,7 @@ def main() -> None:
             for name, value in states[0].items()
         }
     )
-    network.eval()
-    args.output.mkdir(parents=True, exist_ok=True)
-    ids = torch.randint(1000, 20000, (1, 57))
-    with torch.no_grad():
-        expected = network.encoder(input_ids=ids).last_hidden_state[0]
-        split_outliers(network, _passages(WordPieceTokenizer.load(args.tokenizer)))
-    encoder = ExportedEncoder(network).eval()
-    with tempfile.TemporaryDirectory() as scratch, torch.no_grad():
-        exact = Path(scratch) / "encoder.onnx"
-        torch.onnx.export(
-            encoder,
-            (torch.randn(20, network.encoder.config.hidden_size),),
-            exact,
-            input_names=["inputs"],
-            output_names=["states"],
-            dynamic_axes={"inputs": {0: "pieces"}, "states": {0: "pieces"}},
-            opset_version=17,
-            dynamo=False,
-        )
-        quantize_dynamic(
-            exact,
-            args.output / "encoder.onnx",
-            op_types_to_quantize=["MatMul"],
-            per_channel=True,
-            reduce_range=True,
-            weight_type=QuantType.QInt8,
-            extra_options={"MatMulConstBOnly": True},
-            # linear layers are Gemm nodes; what is left are products of attention and of the outliers
-            nodes_to_exclude=[node.name for node in onnx.load(exact).graph.node if node.op_type == "MatMul"],
-        )
-        words = network.encoder.embeddings.word_embeddings.weight
-        difference = (encoder(words[ids[0]]) - expected).abs().max()
-        print(f"largest difference of the exported encoder: {difference:.2e}")
-        if difference > 1e-3:
-            raise SystemExit("the exported encoder is not the trained one")
-    table = words.detach().numpy()
-    scales = (np.abs(table).max(axis=1) / 127).astype(np.float32)
-    arrays = {
-        "embeddings": np.rint(table / np.maximum(scales, 1e-12)[:, None]).astype(np.int8),
-        "scales": scales,
-    }
-    for name, value in network.heads.state_dict().items():
-        arrays[f"heads.{name}"] = value.numpy().astype(np.float16)
-    save_file(arrays, args.output / "model.safetensors")
+    export(network, _passages(WordPieceTokenizer.load(args.tokenizer)), args.output)
 
 
 if __name__ == "__main__":

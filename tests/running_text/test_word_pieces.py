@@ -36,6 +36,12 @@ def test_a_sign_that_touches_a_word_is_a_piece_of_its_own(text):
     assert words & {"He", "She", "Ida"}
 
 
+def test_an_underscore_joins_words():
+    pieces = TOKENIZER.split("PERSON_1 left_ .")
+    begins = [text for text, is_first in zip(pieces.tokens, pieces.begins.tolist(), strict=True) if is_first]
+    assert begins == ["person", "left", "."]
+
+
 def test_all_pieces_of_a_word_have_its_case():
     pieces = TOKENIZER.split("Xyzzyqua left NATO 12")
     kinds = dict(zip(pieces.tokens, pieces.case.tolist(), strict=True))
