@@ -23,7 +23,7 @@ from network import Network
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from safetensors.numpy import save_file
 from torch import Tensor, nn
-from train import ENCODER, FROZEN, LAYERS
+from train import ENCODER, FROZEN, LAYERS, SHIPPED
 
 from gapstack.data.extra.conll import read_corpus
 from gapstack.running_text.word_pieces import WordPieceTokenizer
@@ -176,7 +176,7 @@ def main() -> None:
     )
     parser.add_argument("states", type=Path, nargs="+", help="several are averaged")
     parser.add_argument("output", type=Path)
-    parser.add_argument("--tokenizer", type=Path, required=True, help="tokenizer.json of the encoder")
+    parser.add_argument("--tokenizer", type=Path, default=SHIPPED / "tokenizer.json", help="of the encoder")
     args = parser.parse_args()
     network = Network(ENCODER, LAYERS, FROZEN)
     states = [torch.load(path, weights_only=True)["average"] for path in args.states]

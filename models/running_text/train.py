@@ -2,13 +2,17 @@
 
 The lower eight layers of all-mpnet-base-v2 are fine-tuned with scorers of mentions and links. A step reads up to four
 consecutive passages of a document, in half of the steps with the pronouns of the other gender, and eight rows of two
-names. Ten novels, five tales, three long stories, an episode of Friends and GUM's test documents are held out for
+names; every fifth step reads an invented text (``invented.py``). Ten novels, five tales, three long stories, an episode of Friends and GUM's test documents are held out for
 development, unless ``--everything`` is given; ``--without CORPUS`` holds out a whole corpus. The weights are averaged
 over the last steps. The state is saved every 100 steps, and the same command goes on where it was stopped.
 
-    python models/running_text/train.py --output models/gapstack-text
+    python models/running_text/train.py --epochs 3.6
+    python models/running_text/export.py models/running_text/work/state.pt models/gapstack-text
 
-takes about an hour and a half on two cores with AVX-512 and bfloat16.
+takes an hour on a core with units for bfloat16. On other processors the upper layers can be trained on from the shipped
+model, in an hour too:
+
+    python models/running_text/train.py --start models/gapstack-text --frozen 6 --epochs 2.8
 """
 
 from __future__ import annotations
@@ -44,6 +48,7 @@ from gapstack.running_text.word_pieces import WordPieces, WordPieceTokenizer
 
 ENCODER = "sentence-transformers/all-mpnet-base-v2"
 LAYERS, FROZEN = 8, 2
+SHIPPED = Path(__file__).parents[1] / "gapstack-text"
 _WINDOWS = 4
 _ROWS = 8
 _LONGEST = 480  # pieces of a window
@@ -427,8 +432,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--work", type=Path, default=Path(__file__).parent / "work")
-    parser.add_argument("--lexicon", type=Path, default=Path(__file__).parents[1] / "gapstack-text")
-    parser.add_argument("--tokenizer", type=Path, required=True, help="tokenizer.json of the encoder")
+    parser.add_argument("--lexicon", type=Path, default=SHIPPED)
+    parser.add_argument("--tokenizer", type=Path, default=SHIPPED / "tokenizer.json", help="of the encoder")
     parser.add_argument("--epochs", type=float, default=6)
     parser.add_argument("--lr", type=float, default=4e-5)
     parser.add_argument("--head-lr", type=float, default=5e-4)
