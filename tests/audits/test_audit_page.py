@@ -37,7 +37,7 @@ def audited(items, suite, systems, **more):
 
 
 def made(covered, systems):
-    refused = {"gap": ("taught",)}
+    refused = {"gap": ("distilled",)}
     rest = ({"bug": "nobody checked them"}, refused, ("swap_gender",), {"python": "3"})
     return Audit("the target", "a caveat", tuple(systems), covered, *rest)
 

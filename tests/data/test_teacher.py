@@ -40,9 +40,9 @@ def folder(rows, tmp_path):
 
 
 def test_a_teacher_is_the_mean_of_its_files(rows, folder):
-    taught = teacher.load_teacher(str(folder))
-    assert taught.corpus.ids == rows.ids
-    np.testing.assert_allclose(taught.probabilities, np.tile([0.45, 0.45, 0.1], (20, 1)))
+    soft_labels = teacher.load_teacher(str(folder))
+    assert soft_labels.corpus.ids == rows.ids
+    np.testing.assert_allclose(soft_labels.probabilities, np.tile([0.45, 0.45, 0.1], (20, 1)))
 
 
 def test_rows_that_a_file_leaves_out_are_left_out(rows, folder):
@@ -71,10 +71,12 @@ def test_a_folder_with_rows_of_its_own_joins_in(rows, folder, sample_test, stage
     write_gap(folder / "own" / teacher.ROWS, mined)
     answers = [row.id for row in mined if row is not unanswered]
     write_submission(folder / "own" / "answers.csv", answers, np.tile([0.2, 0.2, 0.6], (len(answers), 1)))
-    taught = teacher.load_teacher([str(folder), str(folder / "own")])
+    soft_labels = teacher.load_teacher([str(folder), str(folder / "own")])
     clean = [row.id for row in own if row.url != scored.url]
-    assert taught.corpus.ids == [*rows.ids, *clean]
-    np.testing.assert_allclose(taught.probabilities[len(rows) :], np.tile([0.2, 0.2, 0.6], (len(clean), 1)))
+    assert soft_labels.corpus.ids == [*rows.ids, *clean]
+    np.testing.assert_allclose(
+        soft_labels.probabilities[len(rows) :], np.tile([0.2, 0.2, 0.6], (len(clean), 1))
+    )
     assert teacher.load_teacher(str(folder / "own")).corpus.ids == [row.id for row in (same_page, *own)]
 
 
@@ -92,7 +94,7 @@ def test_the_published_files_teach_what_is_not_in_gap_test(gap_folder, tmp_path)
     write_gap(tmp_path / "gap_stage2" / "test_stage_2.tsv", sources.stage2()[:1500])
     files = sorted(sources.require("stage2-submissions").glob("*.csv*"))[:2]
     with sources.data_in(tmp_path):
-        taught = teacher.load_teacher([str(file) for file in files])
-    assert len(taught.corpus) > 1300  # the rest was scored, or shares passages with GAP
-    assert not set(taught.corpus.texts) & set(sources.gap_split("test").texts)
-    np.testing.assert_allclose(taught.probabilities.sum(axis=1), 1)
+        soft_labels = teacher.load_teacher([str(file) for file in files])
+    assert len(soft_labels.corpus) > 1300  # the rest was scored, or shares passages with GAP
+    assert not set(soft_labels.corpus.texts) & set(sources.gap_split("test").texts)
+    np.testing.assert_allclose(soft_labels.probabilities.sum(axis=1), 1)

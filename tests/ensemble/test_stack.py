@@ -42,8 +42,8 @@ def test_a_fitted_stack_answers_without_its_teacher(sample_train, sample_test, m
     rows = sample_test.unlabelled()
     soft = SoftLabels(rows, np.full((len(rows), 3), 1 / 3))
     monkeypatch.setattr(soft_labels, "load_teacher", lambda name: soft)
-    taught = {"name": "surface", "settings": {"rounds": 5, "bags": 1, "teacher": "stage2"}}
-    stack = Stack(members=["token_distance", taught], folds=3).fit(sample_train[:80])
+    distilled = {"name": "surface", "settings": {"rounds": 5, "bags": 1, "teacher": "stage2"}}
+    stack = Stack(members=["token_distance", distilled], folds=3).fit(sample_train[:80])
     expected = stack.predict_proba(sample_test)
     saved.save(stack, "stack", tmp_path / "saved")
     monkeypatch.setattr(soft_labels, "load_teacher", lambda name: pytest.fail("the teacher was asked for"))

@@ -48,10 +48,13 @@ def test_the_first_stage_is_trained_once_for_all_folds(
     trained = []
     monkeypatch.setattr(loop, "train", lambda *a, f=loop.train, **k: trained.append(1) or f(*a, **k))
     settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96, "training": QUICK}
-    taught = create("probert", teacher=str(tmp_path / "teachers"), pretraining={"head_lr": 1e-2}, **settings)
-    assert taught.contaminated_by == ("gap-stage2",)
+    distilled = create(
+        "probert", teacher=str(tmp_path / "teachers"), pretraining={"head_lr": 1e-2}, **settings
+    )
+    assert distilled.contaminated_by == ("gap-stage2",)
     answers = [
-        taught.fit(sample_train[part]).predict_proba(sample_test[20:]) for part in (slice(16), slice(16, 32))
+        distilled.fit(sample_train[part]).predict_proba(sample_test[20:])
+        for part in (slice(16), slice(16, 32))
     ]
     assert len(trained) == 1
     assert np.abs(answers[0] - answers[1]).max() > 1e-3

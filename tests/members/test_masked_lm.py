@@ -79,18 +79,18 @@ def test_a_head_can_learn_the_names_that_a_teacher_has_for_pronouns(again, tiny_
     rows, answers = again[12:].unlabelled(), one_hot(again[12:].labels)
     settings = {"encoder": str(tiny_encoder_folder), **QUICK, "texts": "distilled", "teacher": "any"}
 
-    def taught(answers, corpus):
+    def distilled(answers, corpus):
         monkeypatch.setattr(soft_labels, "load_teacher", lambda name: SoftLabels(rows, answers))
         return create("masked_lm", **settings).fit(corpus)
 
-    one = taught(answers, again[:12])
+    one = distilled(answers, again[:12])
     answered = int((again[12:].labels < Label.NEITHER).sum())
     assert (
         one.state().values["learned_from"]
         == f"{answered} masked names in extra and teacher, 12 texts with answers"
     )
     assert one.contaminated_by == ("gap-stage2",)
-    fold, other = taught(answers, again[2:12]), taught(answers[:, [1, 0, 2]], again[:12])
+    fold, other = distilled(answers, again[2:12]), distilled(answers[:, [1, 0, 2]], again[:12])
     assert one.model_key_ == fold.model_key_ != other.model_key_
 
 

@@ -16,7 +16,7 @@ SURE_OF_A = np.array([0.9, 0.06, 0.04])
 
 
 @pytest.fixture
-def taught(sample_test, monkeypatch):
+def teacher_rows(sample_test, monkeypatch):
     """A teacher that predicts A for every row."""
     rows = sample_test.unlabelled()
     soft = SoftLabels(rows, np.tile(SURE_OF_A, (len(rows), 1)))
@@ -38,9 +38,9 @@ def test_classes_and_weights_have_the_logloss_of_the_targets(targets, weights, l
     )
 
 
-def test_given_rows_weigh_as_asked_and_all_rows_one_in_the_mean(taught, sample_train):
+def test_given_rows_weigh_as_asked_and_all_rows_one_in_the_mean(teacher_rows, sample_train):
     training_set = create("surface", teacher="any", gold_weight=3.0)._training_set(sample_train[:30])
-    assert (training_set.gold, len(training_set)) == (30, 30 + len(taught.corpus))
+    assert (training_set.gold, len(training_set)) == (30, 30 + len(teacher_rows.corpus))
     assert training_set.weights.mean() == pytest.approx(1)
     assert training_set.weights[0] / training_set.weights[-1] == pytest.approx(3)
     np.testing.assert_allclose(training_set.weighted.sum(axis=1), training_set.weights)
@@ -48,10 +48,10 @@ def test_given_rows_weigh_as_asked_and_all_rows_one_in_the_mean(taught, sample_t
     assert all(example.label is None for example in training_set.corpus[30:])
 
 
-def test_copies_of_a_taught_row_have_its_answer_in_their_own_columns(taught, sample_train):
+def test_copies_of_a_row_with_soft_labels_have_its_answer_in_their_own_columns(teacher_rows, sample_train):
     training_set = create("surface", teacher="any", augment=["swap_names"])._training_set(sample_train[:30])
     copies = [at for at, example in enumerate(training_set.corpus) if example.id.endswith("~swap_names")]
-    assert len(copies) == len(taught.corpus)
+    assert len(copies) == len(teacher_rows.corpus)
     for at in copies:
         np.testing.assert_array_equal(training_set.targets[at], SURE_OF_A[[1, 0, 2]])
 
@@ -69,12 +69,12 @@ TAUGHT = (
 
 @pytest.mark.parametrize(("name", "settings", "label"), TAUGHT, ids=[name for name, *_ in TAUGHT])
 def test_a_member_comes_to_predict_what_its_teacher_does(
-    name, settings, label, taught, sample_train, sample_test, tiny_encoder_folder
+    name, settings, label, teacher_rows, sample_train, sample_test, tiny_encoder_folder
 ):
     if "encoder" in create(name).get_params():
         settings = settings | {"encoder": str(tiny_encoder_folder)}
     if label == Label.NEITHER:
-        taught.probabilities[:] = SURE_OF_NEITHER
+        teacher_rows.probabilities[:] = SURE_OF_NEITHER
     rows = sample_train[:40]
 
     def mean(**more):

@@ -58,7 +58,7 @@ def clusters(small, tmp_path):
 
 
 @pytest.fixture
-def taught(small, tmp_path, monkeypatch):
+def distilled(small, tmp_path, monkeypatch):
     """A member that learns from soft labels of eight rows in ``teacher.csv``."""
     rows, place = small[1][-8:], tmp_path / "gap_stage2" / "test_stage_2.tsv"
     place.parent.mkdir()
@@ -100,12 +100,12 @@ def test_a_stack_that_reads_evidence_depends_on_its_parser(tmp_path, monkeypatch
     assert stack_identity(evidence)["parser"] != before["parser"]
 
 
-def test_a_taught_member_predicts_without_its_teacher(execute, small, taught, tmp_path):
-    done, _ = execute((taught,), tmp_path)
+def test_a_distilled_member_predicts_without_its_teacher(execute, small, distilled, tmp_path):
+    done, _ = execute((distilled,), tmp_path)
     (tmp_path / "teacher.csv").unlink()
     np.testing.assert_allclose(predict(done.folder, small[1]), done.members[0].test, atol=1e-6)
     with pytest.raises(DataNotFoundError, match=r"no such file: .*teacher\.csv"):
-        execute((taught,), tmp_path)
+        execute((distilled,), tmp_path)
 
 
 def test_inputs_that_change_during_a_run_end_it(execute, clusters, tmp_path, monkeypatch):

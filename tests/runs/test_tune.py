@@ -94,12 +94,12 @@ def test_the_space_of_a_member_s_settings_follows_from_their_kinds(optuna):
     assert derived_space(SURFACE, ["leaves"]) == {"leaves": space["leaves"]}
     with pytest.raises(UnknownNameError, match="did you mean leaves"):
         derived_space(SURFACE, ["leafs"])
-    taught = Part("probert", "probert", {"training": {"encoder_lr": 2e-5, "epochs": 2, "frozen": []}})
-    nested = derived_space(taught)
+    distilled = Part("probert", "probert", {"training": {"encoder_lr": 2e-5, "epochs": 2, "frozen": []}})
+    nested = derived_space(distilled)
     assert nested["training.encoder_lr"] == optuna.FloatDistribution(5e-6, 8e-5, log=True)
     assert nested["training.epochs"] == optuna.IntDistribution(1, 8, log=True)
-    assert values_of(taught, nested)["training.epochs"] == 2
-    changed = with_values(taught, {"training.epochs": 5}).settings["training"]
+    assert values_of(distilled, nested)["training.epochs"] == 2
+    changed = with_values(distilled, {"training.epochs": 5}).settings["training"]
     assert changed == {"encoder_lr": 2e-5, "epochs": 5, "frozen": []}
 
 
