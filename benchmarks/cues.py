@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from typing import get_args
 
-from gapstack.data import Corpus, sources
+from gapstack.data import Corpus, gap_data
 from gapstack.features.cue_features import cue_features
 from gapstack.language.cues import Cue, decide
 from gapstack.language.parses import find_parser, parses
@@ -80,10 +80,10 @@ def main() -> None:
     options.add_argument("--parser", help="spaCy pipeline, by folder or package name")
     options.add_argument("--plain", type=int, default=200, help="texts parsed one by one")
     chosen = options.parse_args()
-    gap = sources.gap_split("development") + sources.gap_split("test") + sources.gap_split("validation")
+    gap = gap_data.gap_split("development") + gap_data.gap_split("test") + gap_data.gap_split("validation")
     met = [measure(gap, chosen.parser, GAP_SECONDS, chosen.plain)]
     if chosen.stage2:
-        met.append(measure(sources.stage2(), chosen.parser, STAGE2_SECONDS, chosen.plain))
+        met.append(measure(gap_data.stage2(), chosen.parser, STAGE2_SECONDS, chosen.plain))
     sys.exit(not all(met))
 
 

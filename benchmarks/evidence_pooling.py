@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from gapstack.data import Corpus, Label
-from gapstack.data.sources import load_gap
+from gapstack.data.gap_data import load_gap
 from gapstack.encoding.encoders import load_encoder
 from gapstack.evaluation import score
 from gapstack.evaluation.metrics import example_losses

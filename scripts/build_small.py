@@ -19,7 +19,7 @@ from pathlib import Path
 
 import gapstack
 from gapstack.data import Corpus
-from gapstack.data.sources import SPLITS
+from gapstack.data.gap_data import SPLITS
 from gapstack.errors import DataError, Place
 from gapstack.files import atomic_folder, sha256, write_text
 from gapstack.members.member import Member

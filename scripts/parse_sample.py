@@ -9,7 +9,7 @@ import argparse
 
 from spacy.tokens import DocBin
 
-from gapstack.data import sources
+from gapstack.data import gap_data
 from gapstack.language.parses import ATTRIBUTES, SHIPPED_PARSES, find_parser
 
 
@@ -18,7 +18,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--parser", help="spaCy pipeline, by folder or package name")
     nlp = find_parser(options.parse_args().parser).load()
-    texts = sorted({text for part in sources.sample().values() for text in part.texts})
+    texts = sorted({text for part in gap_data.sample().values() for text in part.texts})
     DocBin(attrs=ATTRIBUTES, docs=nlp.pipe(texts)).to_disk(SHIPPED_PARSES)
     print(f"{len(texts)} texts parsed by {nlp.meta['name']} {nlp.meta['version']} to {SHIPPED_PARSES}")
 

@@ -9,10 +9,10 @@ A killed call resumes.
 from functools import reduce
 from operator import add
 
-from gapstack.data import sources
+from gapstack.data import gap_data
 from gapstack.resolvers.shares import RECORDED, record
 
 if __name__ == "__main__":
-    splits = [sources.gap_split(name) for name in sources.SPLITS]
+    splits = [gap_data.gap_split(name) for name in gap_data.SPLITS]
     record(reduce(add, [rows.unlabelled() for rows in splits]))
     print(f"{RECORDED}: {RECORDED.stat().st_size:,} bytes")

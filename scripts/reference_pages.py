@@ -37,7 +37,7 @@ CLASSES = {
         "gapstack.evaluation.scores.Scores",
         "gapstack.comparison.analysis.Comparison",
         "gapstack.audits.audit_report.Audit",
-        "gapstack.data.sources.GapData",
+        "gapstack.data.gap_data.GapData",
         "gapstack.running_text.answer.Answers",
         "gapstack.running_text.answer.Answer",
         "gapstack.running_text.answer.Candidate",

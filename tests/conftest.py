@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from gapstack.data import Corpus, sources
+from gapstack.data import Corpus, gap_data, sources
 
 pytest_plugins = [
     f"tests.fixtures_{name}" for name in ("encoder", "language_models", "comparison", "browser", "text")
@@ -37,19 +37,19 @@ def gap_folder() -> Path:
 @pytest.fixture(scope="session")
 def gap_splits(gap_folder) -> dict[str, Corpus]:
     """Development, validation and test of the real GAP with official labels."""
-    return {split: sources.gap_split(split) for split in sources.SPLITS}
+    return {split: gap_data.gap_split(split) for split in gap_data.SPLITS}
 
 
 @pytest.fixture(scope="session")
 def sample_train() -> Corpus:
     """Training part of the embedded sample."""
-    return sources.sample()["train"]
+    return gap_data.sample()["train"]
 
 
 @pytest.fixture(scope="session")
 def sample_test() -> Corpus:
     """Held-out part of the embedded sample."""
-    return sources.sample()["test"]
+    return gap_data.sample()["test"]
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from gapstack.data.sources import data_in, load_gap
+from gapstack.data.gap_data import load_gap
+from gapstack.data.sources import data_in
 
 pytestmark = [
     pytest.mark.slow,

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from gapstack.data import sources
+from gapstack.data import gap_data
 from gapstack.data.clusters import read_clusters, text_sha256
 from gapstack.data.gap_files import read_gap, read_scorer_tsv, read_submission
 from gapstack.data.labels import read_corrections
@@ -26,7 +26,7 @@ from gapstack.resolvers.align import read_resolver
 from gapstack.runs.recipe import Recipe
 from tests.resolvers.test_formats import ROWS, TEXT, WRITTEN
 
-GAP = b"\n".join((sources._SAMPLE / "gap-sample-train.tsv").read_bytes().split(b"\n")[:4]) + b"\n"
+GAP = b"\n".join((gap_data.SAMPLE_FOLDER / "gap-sample-train.tsv").read_bytes().split(b"\n")[:4]) + b"\n"
 IDS = [line.split(b"\t")[0] for line in GAP.split(b"\n")[1:-1]]
 SCORER = b"".join(name + b"\tTRUE\tFALSE\n" for name in IDS)
 SUBMISSION = b"ID,A,B,NEITHER\n" + b"".join(name + b",0.7,0.2,0.1\n" for name in IDS)
@@ -71,7 +71,7 @@ READERS = {
     "scorer": Reader(SCORER, ".tsv", read_scorer_tsv),
     "submission": Reader(SUBMISSION, ".csv", read_submission),
     "scored submission": Reader(
-        SUBMISSION, ".csv", lambda path: score_file(path, sources.sample()["train"][:3])
+        SUBMISSION, ".csv", lambda path: score_file(path, gap_data.sample()["train"][:3])
     ),
     "corrections": Reader(CORRECTIONS, ".tsv", lambda path: read_corrections(path, ROWS)),
     "clusters": Reader(json.dumps(CLUSTERS).encode(), ".jsonl", lambda path: read_clusters(path, ROWS)),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gapstack.audits import audit
     from gapstack.comparison.analysis import compare
     from gapstack.data import Corpus, Example, Label, Span, read
-    from gapstack.data.sources import load_gap
+    from gapstack.data.gap_data import load_gap
     from gapstack.evaluation import score
     from gapstack.members import create
     from gapstack.runs.cross_validation import cross_validate, stack
@@ -44,7 +44,7 @@ else:
             "create": "gapstack.members:create",
             "cross_validate": "gapstack.runs.cross_validation:cross_validate",
             "load": "gapstack.runs.predictors:load",
-            "load_gap": "gapstack.data.sources:load_gap",
+            "load_gap": "gapstack.data.gap_data:load_gap",
             "run": "gapstack.runs.runner:run",
             "save": "gapstack.runs.predictors:save",
             "score": "gapstack.evaluation:score",

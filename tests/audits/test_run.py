@@ -71,7 +71,7 @@ def test_contaminated_systems_are_refused_or_marked(gap_folder, sample_train, me
 
 
 def test_absent_data_are_named_with_the_reason(tmp_path, monkeypatch, member):
-    monkeypatch.setattr("gapstack.data.sources._places", lambda: [("given", tmp_path)])
+    monkeypatch.setattr("gapstack.data.sources.places", lambda: [("given", tmp_path)])
     found = audit(Target({"m": member}, "members"), tmp_path)
     own = [covered.suite.name for covered in found.covered]
     assert own == ["surnames", "two_genders"]

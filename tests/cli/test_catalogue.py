@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gapstack.data import read_gap, sources
-from gapstack.data.sources import sample
+from gapstack.data.gap_data import sample
 from gapstack.runs.recipe import Recipe
 from tests.commands import gap, refused
 

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gapstack.data import Corpus, Example, Gender, Label, Span, sources
+from gapstack.data import Corpus, Example, Gender, Label, Span, gap_data
 from gapstack.data.contamination import shared_passages
 from gapstack.data.extra import load
 from gapstack.data.extra.sentences import case_of_blank
@@ -85,7 +85,7 @@ def test_attrees_rows_are_in_gap_test_and_fold_with_its_pages(loaded, gap_splits
 def test_nothing_else_shares_passages_with_gap_or_stage_2(loaded, gap_splits, gap_folder):
     names = ("knowref", "knowref-train", "map", "dpr", "winogender", "winobias", "wsc273")
     ours = Corpus([row for name in names for row in loaded(name).corpus])
-    rows = [row for other in (*gap_splits.values(), sources.stage2()) for row in other]
+    rows = [row for other in (*gap_splits.values(), gap_data.stage2()) for row in other]
     assert not shared_passages(ours, Corpus(rows)).any()
 
 

@@ -5,14 +5,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gapstack.data import Gender, sources
+from gapstack.data import Gender, gap_data
 from gapstack.data.sources import DATASETS
 from gapstack.files import sha256
 
 
 @pytest.fixture(scope="module")
 def stage2():
-    return sources.stage2()
+    return gap_data.stage2()
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ SIZES = {"train": 160, "test": 88}
 
 @pytest.fixture(params=SIZES)
 def part(request):
-    return sources.sample()[request.param]
+    return gap_data.sample()[request.param]
 
 
 def test_rows_are_well_formed(part):

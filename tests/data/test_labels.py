@@ -5,8 +5,8 @@ import csv
 import pytest
 
 from gapstack.data import Corpus, Example, Label, Span
+from gapstack.data.gap_data import relabel
 from gapstack.data.labels import lists_of, with_labels
-from gapstack.data.sources import relabel
 from gapstack.errors import DataError, MismatchError
 
 A, B, NEITHER = Label

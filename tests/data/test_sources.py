@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from gapstack.audits import SUITES
-from gapstack.data import sources
+from gapstack.data import gap_data, sources
 from gapstack.data.gender import first_names
 from gapstack.data.sources import DATASETS, DownloadError, RemoteFile
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
@@ -19,13 +19,13 @@ from gapstack.papers.word_lists import read_lists
 from gapstack.registry import UnknownNameError
 from scripts.embed_data import SUMS, archive
 
-GAP = [f"gap-{split}" for split in sources.SPLITS]
+GAP = [f"gap-{split}" for split in gap_data.SPLITS]
 HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
 FILES = {
     f"gap-{split}.tsv": HEADER
     + f"{split}-1\tshe Ann Eve\tshe\t0\tAnn\t4\tTRUE\tEve\t8\tFALSE\thttp://{split}/1\n"
     + f"{split}-2\this Bob Tom\this\t0\tBob\t4\tFALSE\tTom\t8\tFALSE\thttp://{split}/2\n"
-    for split in sources.SPLITS
+    for split in gap_data.SPLITS
 }
 
 
@@ -53,7 +53,7 @@ def nowhere(monkeypatch, tmp_path):
 
 def served_at(monkeypatch, home):
     """Publish GAP's files at another address."""
-    for split in sources.SPLITS:
+    for split in gap_data.SPLITS:
         dataset = DATASETS[f"gap-{split}"]
         files = tuple(file._replace(url=f"{home}/gap-{split}.tsv") for file in dataset.files)
         monkeypatch.setitem(DATASETS, dataset.name, replace(dataset, files=files))
@@ -111,14 +111,14 @@ def test_an_argument_data_is_searched_by_whatever_is_called(tmp_path):
 
 def test_what_is_nowhere_is_refused(tmp_path, monkeypatch):
     with pytest.raises(DataNotFoundError, match=r"shared/data.*cache.*kaggle\.com"):
-        sources.stage2()
+        gap_data.stage2()
     with sources.data_in(tmp_path / "none"), pytest.raises(DataNotFoundError, match="data folder"):
         sources.find("gap-test")
 
 
 def test_gap_is_loaded_whole_and_the_place_is_named(tmp_path, capsys):
     folder = fill(tmp_path / "mine")
-    gap = sources.load_gap(folder)
+    gap = gap_data.load_gap(folder)
     assert list(gap.splits) == ["development", "validation", "test"]
     assert gap.train.ids == ["development-1", "development-2", "validation-1", "validation-2"]
     assert gap.test.name == "gap-test"
@@ -132,10 +132,10 @@ def test_packed_files_are_found_and_changed_ones_used_with_a_warning(tmp_path, c
     folder.mkdir()
     for name, text in FILES.items():
         (folder / f"{name}.xz").write_bytes(lzma.compress(text.encode()))
-    assert len(sources.load_gap(folder).train) == 4
+    assert len(gap_data.load_gap(folder).train) == 4
     assert "Warning" not in capsys.readouterr().err
     (folder / "gap-test.tsv").write_text(FILES["gap-test.tsv"].replace("Tom", "Tim"))
-    assert sources.load_gap(folder).test[1].b_text == "Tim"
+    assert gap_data.load_gap(folder).test[1].b_text == "Tim"
     assert "differ from the published GAP: test" in capsys.readouterr().err
 
 
@@ -143,7 +143,7 @@ def test_a_named_folder_without_all_splits_is_not_passed_over(tmp_path):
     folder = fill(tmp_path / "mine", ["gap-test.tsv"])
     fill(tmp_path / "shared" / "data")
     with pytest.raises(DataNotFoundError, match=r"lacks gap-development\.tsv, gap-validation\.tsv"):
-        sources.load_gap(folder)
+        gap_data.load_gap(folder)
 
 
 def test_label_sets_are_applied_to_every_split(tmp_path):
@@ -151,38 +151,38 @@ def test_label_sets_are_applied_to_every_split(tmp_path):
     (folder / "corrections_liu.tsv").write_text(
         "ID\told_label\tnew_label\ntest-1\tA\tB\nvalidation-2\tNEITHER\tA\n"
     )
-    gap = sources.load_gap(folder, label_set="liu")
+    gap = gap_data.load_gap(folder, label_set="liu")
     assert gap.train.label_set == gap.test.label_set == "liu"
     assert gap.train.labels.tolist() == [0, 2, 0, 0]
     assert gap.test.labels.tolist() == [1, 2]
     with pytest.raises(DataNotFoundError, match=r"corrections_liu\.tsv.*boliu61"):
-        sources.relabel(gap.test, "majority")
+        gap_data.relabel(gap.test, "majority")
     with pytest.raises(UnknownNameError, match="no label set"):
-        sources.relabel(gap.test, "mine")
+        gap_data.relabel(gap.test, "mine")
 
 
 def test_the_sample_replaces_gap_with_a_warning(capsys, sample_train):
-    gap = sources.load_gap()
+    gap = gap_data.load_gap()
     assert gap.is_sample
     assert gap.train.fingerprint == sample_train.fingerprint
     assert "Warning: GAP was not found" in capsys.readouterr().err
     with pytest.raises(MismatchError, match="no liu labels"):
-        sources.load_gap(label_set="liu")
+        gap_data.load_gap(label_set="liu")
 
 
 def test_gap_is_downloaded_where_it_is_nowhere(home, monkeypatch, capsys, tmp_path):
     served_at(monkeypatch, home + "/none")
-    assert sources.load_gap().is_sample
-    assert sources.load_gap("sample").is_sample
+    assert gap_data.load_gap().is_sample
+    assert gap_data.load_gap("sample").is_sample
     assert "404" in capsys.readouterr().err
     served_at(monkeypatch, home)
-    gap = sources.load_gap()
+    gap = gap_data.load_gap()
     assert gap.source.endswith("(cache)")
     assert not gap.is_sample
     (cache_root() / "data" / "gap" / "gap-validation.tsv").unlink()
     (tmp_path / "home" / "gap-validation.tsv").write_text("changed")
     with pytest.raises(IntegrityError):  # not replaced by the sample
-        sources.load_gap()
+        gap_data.load_gap()
 
 
 def test_fetch_fills_the_cache_and_leaves_what_is_intact(home, monkeypatch, tmp_path):
@@ -201,10 +201,10 @@ def test_fetch_fills_the_cache_and_leaves_what_is_intact(home, monkeypatch, tmp_
 
 def test_a_damaged_cache_is_never_used():
     folder = fill(cache_root() / "data" / "gap")
-    assert sources.gap_split("test").ids == ["test-1", "test-2"]
+    assert gap_data.gap_split("test").ids == ["test-1", "test-2"]
     (folder / "gap-test.tsv").write_text(FILES["gap-test.tsv"].replace("TRUE", "FALSE"))
     with pytest.raises(IntegrityError, match="gap data fetch"):
-        sources.gap_split("test")
+        gap_data.gap_split("test")
 
 
 def test_fetch_refuses_what_has_no_public_file_and_stays_offline_when_told():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.data import Corpus, sources, teacher
+from gapstack.data import Corpus, gap_data, sources, teacher
 from gapstack.data.gap_files import write_gap, write_submission
 from gapstack.errors import DataError
 
@@ -91,10 +91,10 @@ def test_what_teaches_nothing_is_refused(rows, folder, tmp_path):
 
 def test_the_published_files_teach_what_is_not_in_gap_test(gap_folder, tmp_path):
     (tmp_path / "gap_stage2").mkdir()
-    write_gap(tmp_path / "gap_stage2" / "test_stage_2.tsv", sources.stage2()[:1500])
+    write_gap(tmp_path / "gap_stage2" / "test_stage_2.tsv", gap_data.stage2()[:1500])
     files = sorted(sources.require("stage2-submissions").glob("*.csv*"))[:2]
     with sources.data_in(tmp_path):
         soft_labels = teacher.load_teacher([str(file) for file in files])
     assert len(soft_labels.corpus) > 1300  # the rest was scored, or shares passages with GAP
-    assert not set(soft_labels.corpus.texts) & set(sources.gap_split("test").texts)
+    assert not set(soft_labels.corpus.texts) & set(gap_data.gap_split("test").texts)
     np.testing.assert_allclose(soft_labels.probabilities.sum(axis=1), 1)

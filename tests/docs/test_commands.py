@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from filelock import FileLock
 
-from gapstack.data import Corpus, sources
+from gapstack.data import Corpus, gap_data, sources
 from gapstack.data.gap_files import read_gap, write_gap, write_submission
 from tests.docs import shell
 from tests.docs.test_links import DOCUMENTS, ROOT, adds_to_the_package, text
@@ -95,7 +95,7 @@ def prepare(folder: Path, cache: Path) -> None:
     (folder / "data" / "gap").mkdir(parents=True)
     (folder / "data" / "resolvers").mkdir()
     shorten_suites(folder / "data")
-    sample = sources.sample()
+    sample = gap_data.sample()
     parts = {
         "development": sample["train"][:60],
         "validation": sample["train"][60:100],

@@ -23,7 +23,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
-from gapstack.data import Corpus, sources
+from gapstack.data import Corpus, gap_data
 from gapstack.encoding.encoders import quiet
 from gapstack.errors import MemberError
 from gapstack.members import create, saved
@@ -160,7 +160,7 @@ ARCHITECTURES: dict[str, Architecture] = {
 @cache
 def _texts() -> tuple[str, ...]:
     """Texts to train a tokenizer on, with every common name often enough to be one piece."""
-    sample = sources.sample()
+    sample = gap_data.sample()
     names = [f"a {name}" for gender in COMMON_NAMES.values() for name in gender] * 60
     return (*sample["train"].texts, *sample["test"].texts, *names)
 
@@ -255,7 +255,7 @@ def create_on(name: str, folder: Path) -> Any:
 
 def rows() -> tuple[Corpus, Corpus]:
     """Short rows to fit on, and to predict."""
-    held = sorted(sources.sample()["test"], key=lambda row: len(row.text))[:3]
+    held = sorted(gap_data.sample()["test"], key=lambda row: len(row.text))[:3]
     return trial_rows(), Corpus(held)
 
 

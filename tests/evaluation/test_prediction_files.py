@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from gapstack.data import Corpus, Label
+from gapstack.data.gap_data import gap_split
 from gapstack.data.gap_files import write_gap, write_submission
-from gapstack.data.sources import find, gap_split
+from gapstack.data.sources import find
 from gapstack.errors import DataError, ExtraError, RemoteError
 from gapstack.evaluation import prediction_files, read_predictions, score, score_file, submit_check
 from gapstack.evaluation.prediction_files import submit

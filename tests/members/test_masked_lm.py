@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gapstack.data import Corpus, Example, Label, Span, sources
+from gapstack.data import Corpus, Example, Label, Span, gap_data
 from gapstack.data.corpus import one_hot
 from gapstack.data.teacher import SoftLabels
 from gapstack.encoding.encoders import Encoder, load_encoder
@@ -64,7 +64,7 @@ def test_labels_do_not_reach_the_language_model(again, tiny_encoder_folder):
 def test_stage_2_is_learned_from_once_and_recorded(again, tiny_encoder_folder, monkeypatch):
     trained = []
     monkeypatch.setattr(loop, "train", lambda *a, f=loop.train, **k: trained.append(1) or f(*a, **k))
-    monkeypatch.setattr(sources, "stage2", again.unlabelled)
+    monkeypatch.setattr(gap_data, "stage2", again.unlabelled)
     settings = {"encoder": str(tiny_encoder_folder), **QUICK}
     members = [
         create("masked_lm", **{**settings, "texts": "stage2"}).fit(part) for part in (again[:12], again[12:])

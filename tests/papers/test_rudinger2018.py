@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gapstack.audits import SUITES
+from gapstack.data.gap_data import GapData
 from gapstack.data.gap_files import write_submission
-from gapstack.data.sources import GapData
 from gapstack.errors import DataNotFoundError
 from gapstack.papers import rudinger2018
 from tests.audits import policies
@@ -55,7 +55,7 @@ def test_figure_3_is_computed_from_the_statistics(report, tmp_path):
 
 
 def test_without_winogender_nothing_is_fitted(tmp_path, monkeypatch, sample_train, sample_test):
-    monkeypatch.setattr("gapstack.data.sources._places", lambda: [("given", tmp_path)])
+    monkeypatch.setattr("gapstack.data.sources.places", lambda: [("given", tmp_path)])
     gap = GapData({"train": sample_train, "test": sample_test}, "the sample", is_sample=True)
     with pytest.raises(DataNotFoundError, match="winogender"):
         rudinger2018.reproduce(gap, members=["nobody"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gapstack.data.sources import gap_split, stage2
+from gapstack.data.gap_data import gap_split, stage2
 from gapstack.encoding.word_vectors import read_vectors
 from gapstack.papers import train_glove as glove
 from gapstack.papers.embedding_measures import direct_bias

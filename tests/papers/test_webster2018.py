@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from gapstack.audits.plots import precision_recall_svg
-from gapstack.data.sources import GapData, paper
+from gapstack.data.gap_data import GapData
+from gapstack.data.sources import paper
 from gapstack.display.render import text_of
 from gapstack.errors import DataNotFoundError
 from gapstack.evaluation import score_decisions

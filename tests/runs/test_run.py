@@ -152,7 +152,7 @@ def probert(encoder) -> Recipe:
 SCRIPT = """
     import sys
     from pathlib import Path
-    from gapstack.data.sources import sample
+    from gapstack.data.gap_data import sample
     from gapstack.runs.runner import run
     from tests.runs.test_run import probert
     data = sample()

@@ -11,7 +11,7 @@ import numpy as np
 from gapstack.audits.statistics import REPLICATES
 from gapstack.audits.suite import Findings, Headline, Items, Suite, percents, suite_table
 from gapstack.comparison.strata import STRATA, difficulty_weights, strata
-from gapstack.data.sources import gap_split
+from gapstack.data.gap_data import gap_split
 from gapstack.display.render import Cell, Column, Table
 from gapstack.errors import DataError
 from gapstack.evaluation import Interval, bootstrap, contributions, metrics_in

@@ -110,7 +110,8 @@ def status_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Show where each data set is found, whether it is intact, its licence and its home."""
-    from gapstack.data.sources import SPLITS, status
+    from gapstack.data.gap_data import SPLITS
+    from gapstack.data.sources import status
 
     lines = status()
     if as_json:

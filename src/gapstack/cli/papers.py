@@ -48,7 +48,7 @@ def reproduce_command(
     webster2019 (the shared task's overview) first runs or resumes the recipe `families`, with --ablations those of
     single findings; dawkins2021 trains word vectors and, with each of three seeds, members over them.
     """
-    from gapstack.data.sources import load_gap
+    from gapstack.data.gap_data import load_gap
     from gapstack.papers import ablations as findings
     from gapstack.papers import dawkins2021, rudinger2018, webster2018, webster2019
     from gapstack.runs.folder import DEFAULT

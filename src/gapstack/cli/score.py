@@ -31,8 +31,8 @@ AgainstOption = Annotated[Path, common.input_option("The rows that it should pre
 
 def _rows(predictions: Path, gold: Path | None, labels: str | None) -> Corpus:
     """Labelled rows of a file, or of the split of GAP that the ids of the predictions name."""
+    from gapstack.data.gap_data import relabel, rows_of
     from gapstack.data.gap_files import read_gap
-    from gapstack.data.sources import relabel, rows_of
     from gapstack.evaluation.prediction_files import prediction_ids
 
     rows = read_gap(gold) if gold is not None else rows_of(prediction_ids(predictions))
@@ -257,7 +257,9 @@ def resolve_command(
         metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too).", parser=common.output_file
     ),
     model: Path | None = Option(None, metavar="FOLDER", help="Model folder; gapstack comes with one."),
-    split: str = common.choice_option("Split of GAP.", "gapstack.data.sources:SPLITS", default="development"),
+    split: str = common.choice_option(
+        "Split of GAP.", "gapstack.data.gap_data:SPLITS", default="development"
+    ),
     data: common.DataOption = None,
     input_path: Path | None = common.input_option("Rows to resolve instead: GAP or Kaggle TSV.", "--input"),
     pages: bool = Option(False, "--pages", help="Show gapstack the titles of the rows' pages."),
@@ -265,8 +267,8 @@ def resolve_command(
 ) -> None:
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
     from gapstack.comparison.results import score_clusters
+    from gapstack.data.gap_data import gap_split
     from gapstack.data.gap_files import read_gap
-    from gapstack.data.sources import gap_split
     from gapstack.resolvers.live import ADAPTERS, resolve
 
     adapter = ADAPTERS[name]

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from gapstack.data import Corpus
 from gapstack.data.contamination import is_presumed, known_test_sets, leaks
+from gapstack.data.gap_data import relabel, rows_of
 from gapstack.data.labels import LABEL_SETS
-from gapstack.data.sources import relabel, rows_of
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError, counted
 from gapstack.evaluation import Predictions, read_predictions
 from gapstack.evaluation.prediction_files import prediction_ids

@@ -1,9 +1,8 @@
-"""Data sets: which there are (``datasets.toml``), where they are found, how they are downloaded, and GAP itself.
+"""Data sets: which there are (``datasets.toml``), where they are found, and how they are downloaded.
 
 Searched in this order: the folder that ``GAP_DATA``, ``--data`` or an argument ``data`` names, ``../shared/data``
 relative to the current folder and to a source checkout, the cache, and the data that come with the package
-(``embedded.tar.xz``, which ``scripts/embed_data.py`` writes). GAP itself is downloaded if it is nowhere; if that fails,
-or if ``sample`` is named, the embedded sample replaces it.
+(``embedded.tar.xz``, which ``scripts/embed_data.py`` writes). :mod:`gapstack.data.gap_data` loads GAP itself.
 """
 
 import hashlib
@@ -13,43 +12,29 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import reduce, wraps
+from functools import wraps
 from inspect import signature
-from operator import add
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from gapstack.cache import by_content
-from gapstack.data.cells import Quarantine, read_json
-from gapstack.data.corpus import Corpus
-from gapstack.data.gap_files import read_gap
-from gapstack.data.labels import LABEL_SETS, lists_of, with_labels
-from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
+from gapstack.data.cells import read_json
+from gapstack.errors import DataNotFoundError, IntegrityError
 from gapstack.files import (
     CACHE,
     atomic_folder,
     cache_root,
-    contents,
     digest,
     discard,
     read_bytes,
     require_writable,
 )
-from gapstack.progress import print_note
 from gapstack.registry import unknown
-from gapstack.settings import OneOf
 
-SPLITS = ("development", "validation", "test")
-STAGE2 = "stage2"
-HELD_OUT = (*SPLITS, STAGE2)
-"""What a recipe may hold out: a split, or the unlabelled rows of Kaggle's second stage."""
-_TABLES = (".tsv", ".tsv.gz", ".tsv.xz")
-SplitName = Annotated[str, OneOf(SPLITS, _TABLES)]
-HeldOutName = Annotated[str, OneOf(HELD_OUT, _TABLES)]  # splits of GAP, or files of rows like GAP's
 SAMPLE = "sample"
-_SAMPLE = Path(__file__).parent / SAMPLE
-_PROJECT = Path(__file__).parents[3]
+"""Names the embedded sample where a data folder is expected."""
 ARCHIVE = Path(__file__).parent / "embedded.tar.xz"
+_DATASETS = Path(__file__).with_name("datasets.toml")
+_PROJECT = Path(__file__).parents[3]
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -99,7 +84,7 @@ def _packed(path: Path) -> Path | None:
 
 DATASETS: dict[str, Dataset] = {
     name: Dataset(name, **fields | {"files": tuple(RemoteFile(**f) for f in fields.get("files", ()))})
-    for name, fields in tomllib.loads((_SAMPLE.parent / "datasets.toml").read_text(encoding="utf-8")).items()
+    for name, fields in tomllib.loads(_DATASETS.read_text(encoding="utf-8")).items()
 }
 """By name, in the order that ``gap data status`` shows."""
 
@@ -150,15 +135,15 @@ def searches_data(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def _named() -> str:
+def named_folder() -> str:
     """The folder that ``GAP_DATA`` names, "sample", or nothing."""
     return os.environ.get("GAP_DATA", "")
 
 
-def _places() -> Iterator[tuple[str, Path]]:
+def places() -> Iterator[tuple[str, Path]]:
     """Origins and folders in the order searched; a folder named by the user must exist."""
-    if _named() not in ("", SAMPLE):
-        folder = Path(_named()).expanduser()
+    if named_folder() not in ("", SAMPLE):
+        folder = Path(named_folder()).expanduser()
         if not folder.is_dir():
             raise DataNotFoundError(f"the data folder {folder} (GAP_DATA or --data) does not exist")
         yield "given", folder
@@ -199,7 +184,7 @@ def search(name: str) -> DataLocation | None:
 
 def _first(dataset: Dataset) -> DataLocation | None:
     """The first place that has a data set, whether intact or not."""
-    paths = ((dataset.within(folder), origin) for origin, folder in _places())
+    paths = ((dataset.within(folder), origin) for origin, folder in places())
     return next((DataLocation(path, origin) for path, origin in paths if path), None)
 
 
@@ -211,17 +196,18 @@ def find(name: str) -> Path | None:
 
 def require(name: str) -> Path:
     """Path of a data set; DataNotFoundError with the places searched and its upstream home if there is none."""
-    return _located(name).path
+    return location_of(name).path
 
 
-def _located(name: str) -> DataLocation:
+def location_of(name: str) -> DataLocation:
+    """Path of a data set and where it was found; raises as :func:`require`."""
     location = search(name)
     if location is None:
         dataset = DATASETS[name]
-        places = "; ".join(f"{origin}: {folder}" for origin, folder in _places())
+        searched = "; ".join(f"{origin}: {folder}" for origin, folder in places())
         how = f"Get it with: gap data fetch {name}" if dataset.files else f"It comes from {dataset.upstream}"
         raise DataNotFoundError(
-            f"{name} ({dataset.path}) is at none of the places searched ({places}). {how}, or name its folder "
+            f"{name} ({dataset.path}) is at none of the places searched ({searched}). {how}, or name its folder "
             "with data=FOLDER"
         )
     return location
@@ -311,120 +297,6 @@ def _download(dataset: Dataset, target: Path) -> None:
                 raise IntegrityError(
                     f"{url}: {problem}. Try again; if this repeats, something between here and the server changes files"
                 ) from problem
-
-
-@dataclass(frozen=True)
-class GapData:
-    """Result of :func:`gapstack.load_gap`: GAP, or the embedded sample in its place."""
-
-    splits: dict[str, Corpus]
-    """``development``, ``validation`` and ``test``; of the sample, ``train`` and ``test``."""
-    source: str
-    is_sample: bool
-
-    @property
-    def train(self) -> Corpus:
-        """All splits but ``test``, one after the other."""
-        return reduce(add, (corpus for name, corpus in self.splits.items() if name != "test"))
-
-    @property
-    def test(self) -> Corpus:
-        """The held-out split."""
-        return self.splits["test"]
-
-
-@searches_data
-def load_gap(
-    data: Path | str | None = None, *, label_set: str = "official", quarantine: Quarantine | None = None
-) -> GapData:
-    """Load GAP, or the embedded sample if GAP cannot be found or downloaded, and print to stderr which one.
-
-    Parameters
-    ----------
-    data : str or Path, optional
-        Folder to search first, by default that of ``GAP_DATA``; or ``sample`` for the embedded sample.
-    label_set : str
-        Labels to use (:data:`~gapstack.data.labels.LABEL_SETS`).
-    quarantine : Quarantine, optional
-        Collects invalid rows, which otherwise raise.
-
-    Raises DataNotFoundError if a named folder lacks a split, or a label set's corrections are missing; IntegrityError
-    if a cached or downloaded file is not the published one; MismatchError for labels that the sample does not have.
-    """
-    if _named() == SAMPLE:
-        return _load_sample("the sample was chosen")
-    origin, folder = next(_places())
-    lacks = [f"gap-{split}.tsv" for split in SPLITS if DATASETS[f"gap-{split}"].within(folder) is None]
-    if lacks and origin == "given":
-        raise DataNotFoundError(
-            f"{folder} lacks {', '.join(lacks)}; expected the three GAP splits, in it or in its folder gap"
-        )
-    if not all(find(f"gap-{split}") for split in SPLITS):
-        try:
-            fetch(f"gap-{split}" for split in SPLITS)
-        except DownloadError as problem:
-            if label_set != "official":
-                raise MismatchError(
-                    f"GAP is not available, and the sample has no {label_set} labels. Use official"
-                ) from problem
-            return _load_sample(f"GAP was not found ({problem})")
-    splits = {split: gap_split(split, label_set=label_set, quarantine=quarantine) for split in SPLITS}
-    found = {split: _located(f"gap-{split}") for split in SPLITS}
-    changed = [split for split, one in found.items() if not DATASETS[f"gap-{split}"].is_intact(one.path)]
-    source = f"GAP from {found['test'].path.parent} ({found['test'].origin})"
-    print_note(f"Data: {source}, {label_set} labels")
-    if changed:
-        print_note(
-            f"Warning: these splits differ from the published GAP: {', '.join(changed)}", "bold yellow"
-        )
-    return GapData(splits, source, is_sample=False)
-
-
-def _load_sample(reason: str) -> GapData:
-    """Load the embedded sample instead of GAP, with a warning on stderr that gives the reason."""
-    splits = sample()
-    rows = sum(map(len, splits.values()))
-    print_note(
-        f"Warning: {reason}. Using the embedded sample of {rows} invented snippets: good for trying things out, but "
-        "its scores say nothing about GAP.",
-        "bold yellow",
-    )
-    return GapData(splits, f"the embedded sample ({rows} invented snippets)", is_sample=True)
-
-
-def gap_split(split: str, *, label_set: str = "official", quarantine: Quarantine | None = None) -> Corpus:
-    """Load one GAP split from where the search finds it; raises as :func:`require` and :func:`read_gap`."""
-    return relabel(read_gap(require(f"gap-{split}"), quarantine=quarantine), label_set)
-
-
-def rows_of(ids: Iterable[str]) -> Corpus:
-    """Load the GAP splits that ``ids`` such as ``test-12`` belong to; DataError if some are not ids of GAP."""
-    splits = dict.fromkeys(name.rpartition("-")[0] for name in ids)
-    if not splits or not splits.keys() <= set(SPLITS):
-        raise DataError(
-            "the ids are not those of a split of GAP" if splits else "there are no ids",
-            expected=f"ids such as {SPLITS[-1]}-1",
-            remedy="Name the labelled rows with gold=ROWS",
-        )
-    return reduce(add, (gap_split(split) for split in SPLITS if split in splits))
-
-
-def relabel(corpus: Corpus, label_set: str) -> Corpus:
-    """Apply :func:`~gapstack.data.labels.with_labels` with the corrections that the search finds."""
-    if label_set not in LABEL_SETS:
-        raise unknown("label set", label_set, LABEL_SETS)
-    return with_labels(corpus, label_set, [require(f"corrections-{one}") for one in lists_of(label_set)])
-
-
-@by_content(lambda: contents([require("stage2")]), most=1)
-def stage2() -> Corpus:
-    """Load the 12,359 unlabelled rows of Kaggle's second stage; DataNotFoundError if they are missing."""
-    return read_gap(require("stage2"))
-
-
-def sample() -> dict[str, Corpus]:
-    """Load the embedded sample: ``train`` and ``test``, written for this project about invented people."""
-    return {split: read_gap(_SAMPLE / f"gap-sample-{split}.tsv") for split in ("train", "test")}
 
 
 def paper(name: str) -> dict[str, Any]:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.data import Corpus
+from gapstack.data.gap_data import SPLITS, rows_of, stage2
 from gapstack.data.gap_files import (
     MISSING,
     SUBMISSION_COLUMNS,
@@ -34,7 +35,6 @@ from gapstack.data.gap_files import (
     read_solution,
     read_submission,
 )
-from gapstack.data.sources import SPLITS, rows_of, stage2
 from gapstack.errors import DataError, ExtraError, Place, RemoteError, counted
 from gapstack.evaluation.metrics import FLOOR, Predictions
 from gapstack.evaluation.scores import Scores, score_predictions

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.cache import Memory, row_key
-from gapstack.data import Corpus, sources
+from gapstack.data import Corpus, gap_data, sources
 from gapstack.encoding.encoders import Encoder, EncoderName, load_encoder
 from gapstack.encoding.frozen import read_states
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
@@ -125,7 +125,7 @@ class MaskedLM(SoftLabelMember):
     def _learn_head(self, training_set: TrainingSet, encoder: Encoder) -> None:
         """Train a tied head and layers on masked names."""
         plan, model = self._plan(), self._fresh(encoder)
-        texts, kind = sources.stage2() if self.texts == "stage2" else training_set.corpus, "without labels"
+        texts, kind = gap_data.stage2() if self.texts == "stage2" else training_set.corpus, "without labels"
         title, lacks, answers = texts.name, "names A and B and then either again", None
         if self.texts == "distilled":
             rows = np.arange(training_set.gold, len(training_set))

@@ -18,7 +18,8 @@ from gapstack.audits.plots import regression_svg
 from gapstack.audits.statistics import correlation
 from gapstack.audits.winogender import OCCUPATION, resolutions, statistics_of
 from gapstack.data import Gender
-from gapstack.data.sources import GapData, paper
+from gapstack.data.gap_data import GapData
+from gapstack.data.sources import paper
 from gapstack.display.render import Cell, Column, Section, SectionRows, Table
 from gapstack.display.report import Report
 from gapstack.errors import DataError

@@ -22,7 +22,8 @@ from torch import Tensor
 from torch.nn.functional import embedding
 
 from gapstack.data.extra.conll import read_corpus
-from gapstack.data.sources import find, gap_split, stage2
+from gapstack.data.gap_data import gap_split, stage2
+from gapstack.data.sources import find
 from gapstack.encoding.word_vectors import Vectors, read_vectors, write_vectors
 from gapstack.errors import DataNotFoundError
 from gapstack.files import cache_root, fingerprint, open_bytes

@@ -11,7 +11,8 @@ import numpy as np
 
 from gapstack.audits.plots import precision_recall_svg
 from gapstack.data import Corpus, make_folds
-from gapstack.data.sources import GapData, find, paper
+from gapstack.data.gap_data import GapData
+from gapstack.data.sources import find, paper
 from gapstack.display.render import Cell, Column, Section, SectionRows, Table
 from gapstack.display.report import Report
 from gapstack.evaluation import Scores, gold_decisions

@@ -13,7 +13,8 @@ from gapstack.cache import SHARD_ROWS, by_content, intact_files, store
 from gapstack.data.clusters import Clusters, Document, read_clusters, text_sha256
 from gapstack.data.contamination import known_test_sets
 from gapstack.data.corpus import Corpus
-from gapstack.data.sources import SPLITS, gap_split, require
+from gapstack.data.gap_data import SPLITS, gap_split
+from gapstack.data.sources import require
 from gapstack.errors import DataNotFoundError, ExtraError, MemberError
 from gapstack.files import cache_root, contents, digest, fingerprint, no_such_file
 from gapstack.resolvers.align import read_resolver

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gapstack.data.sources import DATASETS, SPLITS
+from gapstack.data.gap_data import SPLITS
+from gapstack.data.sources import DATASETS
 from gapstack.display.render import Column, Section, Table
 from gapstack.encoding.encoder_files import EMBEDDED, is_available, is_embedded
 from gapstack.errors import DataNotFoundError, GapstackError

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from gapstack.data import Corpus, Example, Label, sources
+from gapstack.data import Corpus, Example, Label, gap_data
 from gapstack.encoding.activations import span_activations
 from gapstack.encoding.encoder_files import EMBEDDED, is_embedded
 from gapstack.encoding.encoders import EncoderSize, encoder_size, load_encoder
@@ -233,7 +233,7 @@ def members_with_encoder() -> list[str]:
 
 def trial_rows() -> Corpus:
     """The shortest rows of the sample with each label, and one that names both people twice (for masked_lm)."""
-    by_length = sorted(sources.sample()["train"], key=lambda row: len(row.text))
+    by_length = sorted(gap_data.sample()["train"], key=lambda row: len(row.text))
     rows = [row for label in Label for row in [own for own in by_length if own.label is label][:8]]
     text = "Kate met Mary in town. Later Mary said that she was late, and Kate left."
     twice = Example.from_text(text, "she", "Kate", "Mary", id="twice", label=Label.B)

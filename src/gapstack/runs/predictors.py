@@ -13,7 +13,7 @@ import numpy as np
 from gapstack.data import Corpus, Label
 from gapstack.data.clusters import read_clusters
 from gapstack.data.corpus import one_hot
-from gapstack.data.sources import SPLITS
+from gapstack.data.gap_data import SPLITS
 from gapstack.ensemble import STACKERS, create_stacker
 from gapstack.ensemble.nested import FittedStacker
 from gapstack.ensemble.stacker import EVIDENCE

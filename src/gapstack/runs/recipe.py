@@ -11,7 +11,7 @@ from operator import add
 from pathlib import Path
 from typing import Any, Self
 
-from gapstack.data import Corpus, sources
+from gapstack.data import Corpus, gap_data, sources
 from gapstack.data.cells import Quarantine, plain_stem
 from gapstack.data.gap_files import read_gap
 from gapstack.data.labels import LabelSetName
@@ -51,9 +51,9 @@ class Recipe:
     """Members to cross-validate, with their settings."""
     stackers: tuple[Part, ...] = ()
     """Stackers to choose from, the preferred first; without any, members are not stacked."""
-    train: Sequence[sources.SplitName] = ("development", "validation")
+    train: Sequence[gap_data.SplitName] = ("development", "validation")
     """Splits of GAP, or files of rows like GAP's (``.tsv``, ``.tsv.gz``, ``.tsv.xz``), to cross-validate on."""
-    test: Sequence[sources.HeldOutName] = ("test",)
+    test: Sequence[gap_data.HeldOutName] = ("test",)
     """Splits or files to hold out; ``stage2`` is predicted and not scored."""
     labels: LabelSetName = "official"
     """Label set."""
@@ -76,7 +76,7 @@ class Recipe:
         _check(asdict(self), where)
         twice = _repeated([*self.train, *self.test])
         labels = [part.label for part in self.members]
-        both, stage2 = set(self.train) & set(self.test), sources.STAGE2
+        both, stage2 = set(self.train) & set(self.test), gap_data.STAGE2
         for found, problem in (
             (not self.members, " has no members"),
             (not self.train or not self.test, f": {'test' if self.train else 'train'} has no split"),
@@ -125,8 +125,8 @@ class Recipe:
     @property
     def trained_on(self) -> str:
         """Description of the training rows."""
-        splits = [name for name in self.train if name in sources.SPLITS]
-        files = [Path(name).name for name in self.train if name not in sources.SPLITS]
+        splits = [name for name in self.train if name in gap_data.SPLITS]
+        files = [Path(name).name for name in self.train if name not in gap_data.SPLITS]
         return " and ".join([*([f"GAP {' and '.join(splits)}"] if splits else ()), *files])
 
     @property
@@ -154,7 +154,7 @@ class Recipe:
     def refuse_contaminated(self) -> None:
         """Raise RecipeError if a member trains on other data that share rows with a split that this recipe scores."""
         # stage 2 has no labels, so nothing is scored there and its teacher is allowed
-        scored = [split for split in (*self.train, *self.test) if split != sources.STAGE2]
+        scored = [split for split in (*self.train, *self.test) if split != gap_data.STAGE2]
         for label, contaminated in self.contaminated_by().items():
             if hit := [split for split in scored if f"gap-{split}" in contaminated]:
                 raise RecipeError(
@@ -308,23 +308,23 @@ def corpora(recipe: Recipe, quarantine: Quarantine | None = None) -> tuple[Recip
     then ends in ``-sample``, and a recipe of such a name always uses the sample.
     """
     splits = {
-        name: sources.relabel(read_gap(Path(name), quarantine=quarantine), recipe.labels)
+        name: gap_data.relabel(read_gap(Path(name), quarantine=quarantine), recipe.labels)
         for name in (*recipe.train, *recipe.test)
-        if name not in sources.HELD_OUT
+        if name not in gap_data.HELD_OUT
     }
     train, test = recipe.train, recipe.test
     if not splits.keys() >= {*train, *test}:
         chosen = sources.SAMPLE if recipe.name.endswith(SAMPLE) else None
-        gap = sources.load_gap(chosen, label_set=recipe.labels, quarantine=quarantine)
+        gap = gap_data.load_gap(chosen, label_set=recipe.labels, quarantine=quarantine)
         splits |= gap.splits
         if gap.is_sample:
             recipe = recipe.revised(name=recipe.name.removesuffix(SAMPLE) + SAMPLE)
             train, test = (
-                tuple(dict.fromkeys(part if name in sources.HELD_OUT else name for name in names))
+                tuple(dict.fromkeys(part if name in gap_data.HELD_OUT else name for name in names))
                 for names, part in ((train, "train"), (test, "test"))
             )
-        elif sources.STAGE2 in test:
-            splits[sources.STAGE2] = sources.stage2()
+        elif gap_data.STAGE2 in test:
+            splits[gap_data.STAGE2] = gap_data.stage2()
     rows = [reduce(add, (splits[name] for name in names)) for names in (train, test)]
     train_rows, test_rows = (corpus if recipe.limit is None else corpus[: recipe.limit] for corpus in rows)
     return recipe, train_rows, test_rows
