@@ -18,7 +18,16 @@ import torch
 from gapstack import progress
 from gapstack.encoding import frozen
 from gapstack.errors import ExtraError, MemberError
-from gapstack.processes import BACKENDS, create_executor, fastest_dtype, in_processes, in_threads
+from gapstack.processes import (
+    BACKENDS,
+    FORK_ROWS,
+    create_executor,
+    fastest_dtype,
+    fork_count,
+    in_processes,
+    in_threads,
+    thread_count,
+)
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.runner import run
 from gapstack.training.devices import compute_dtype
@@ -110,6 +119,23 @@ def test_processes_do_all_items_and_a_lost_one_is_an_error():
     assert list(in_processes(_process, range(3), 1)) == [(os.getpid(), number) for number in range(3)]
     with pytest.raises(BrokenProcessPool):
         list(in_processes(os._exit, range(1, 5), 2))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
+def test_forks_share_memory_and_have_one_thread_each(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    large = list(range(100))
+
+    def seen(number: int) -> tuple[int, int, int]:
+        return large[number], thread_count(), torch.get_num_threads()
+
+    assert fork_count(9, FORK_ROWS) == 3
+    assert fork_count(2, FORK_ROWS) == 2
+    assert fork_count(9, FORK_ROWS - 1) == 1
+    assert sorted(in_processes(seen, range(9), 3)) == [(number, 1, 1) for number in range(9)]
+    assert thread_count() == 3
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    assert fork_count(9, FORK_ROWS) == 1
 
 
 def _process(number: int) -> tuple[int, int]:

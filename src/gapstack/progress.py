@@ -30,17 +30,27 @@ from rich.text import Text
 from gapstack.errors import printable
 
 console = Console(stderr=True)
-"""Where bars and notes go; ``console.quiet = True`` silences a worker."""
+"""Where bars and notes go."""
 
 
 def print_note(message: str, style: str | None = None) -> None:
     """Print a line to standard error, whatever it contains; a terminal breaks it between words, but no path."""
+    if console.quiet:
+        return
     text = printable(message)
     if console.is_terminal:
         text = fill(text, console.width, break_long_words=False, break_on_hyphens=False)
     console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
     if _lines:
         _lines[0].heard()
+
+
+def silence() -> None:
+    """Show no bars and no notes in this process, a worker."""
+    console.quiet = True
+    # of the process that forked this one, whose threads draw them and may hold their locks
+    _shown.clear()
+    _lines.clear()
 
 
 def duration(seconds: float) -> str:

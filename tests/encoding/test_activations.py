@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from gapstack import cache, processes
 from gapstack.data import Corpus, Example
 from gapstack.encoding import activations as module
 from gapstack.encoding import frozen
@@ -65,6 +66,36 @@ def test_nothing_is_computed_twice_for_subsets_orders_or_corpora_of_the_same_tex
     np.testing.assert_array_equal(some.counts, whole.counts[rows])
     span_activations(sample_test[:33], tiny_encoder, (2, 1))
     assert sum(forwarded) == 3  # only what was missing
+
+
+def test_several_processes_compute_what_one_does(sample_test, tiny_encoder, forwarded, tmp_path, monkeypatch):
+    corpus = sample_test[:30]
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(cache, "SHARD_ROWS", 8)
+    here = span_activations(corpus, tiny_encoder, (1,), (1, 2))
+    assert sum(forwarded) == 30
+    forwarded.clear()
+    module._latest.forget()
+    monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path / "other"))
+    monkeypatch.setattr(processes, "FORK_ROWS", 30)
+    forked = span_activations(corpus, tiny_encoder, (1,), (1, 2))
+    assert not forwarded or processes.fork_count(4, 30) == 1
+    for name in ("vectors", "counts", "attention"):
+        np.testing.assert_allclose(getattr(forked, name), getattr(here, name), atol=1e-6)
+
+
+def test_what_follows_the_attention_of_the_last_layer_is_not_computed(
+    sample_test, tiny_encoder, tmp_path, monkeypatch
+):
+    corpus = sample_test[:10]
+    whole = span_activations(corpus, tiny_encoder, (0, 1, 2), (1, 2))
+    monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path / "other"))
+    cut = span_activations(corpus, tiny_encoder, (1,), (1, 2))
+    np.testing.assert_array_equal(cut.vectors[:, 0], whole.vectors[:, 1])
+    np.testing.assert_array_equal(cut.attention, whole.attention)
+    model = frozen.load_frozen(frozen.Request(tiny_encoder, (1,), (1, 2)))
+    weights = [sum(p.numel() for p in each.parameters()) for each in (model, tiny_encoder.model)]
+    assert weights[0] < weights[1]
 
 
 def test_other_windows_layers_and_spans_are_other_entries(sample_test, tiny_encoder, forwarded):

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gapstack import processes
 from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
 from gapstack.errors import DataError, MemberError, MismatchError
@@ -48,6 +49,17 @@ def test_a_second_run_repeats_nothing(finished, copy, sample_train, sample_test,
     assert again.reused == 9
     np.testing.assert_array_equal(again.stack.test, finished.stack.test)
     assert [r.seconds for r in again.members] == [r.seconds for r in finished.members]
+
+
+def test_fits_in_several_processes_are_those_of_one(
+    finished, sample_train, sample_test, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(processes, "FORK_ROWS", len(sample_train))
+    again = run(RECIPE, sample_train, sample_test, root=tmp_path)
+    for one, two in zip((*finished.members, finished.stack), (*again.members, again.stack), strict=True):
+        np.testing.assert_allclose(two.out_of_fold, one.out_of_fold, atol=1e-6)
+        np.testing.assert_allclose(two.test, one.test, atol=1e-6)
 
 
 def test_only_a_changed_member_is_recomputed_and_each_finished_fold_is_reported_once(

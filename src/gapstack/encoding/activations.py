@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gapstack.cache import Memory, Ragged, content_key, fetch_arrays, ranges
+from gapstack.cache import SHARD_ROWS, Memory, Ragged, content_key, fetch_arrays, ranges
 from gapstack.data import Corpus
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.frozen import Request, computed_by, forward
+from gapstack.encoding.frozen import Request, computed_by, forward, load_frozen
 from gapstack.encoding.pieces import MENTIONS, PieceView, TextPieces, align, joined, tokenised, windows_around
 from gapstack.errors import MemberError
 from gapstack.files import cache_root
@@ -143,7 +143,10 @@ def _fetch(
         return dict(zip(wanted.names, arrays, strict=True))
 
     place = cache_root() / folder / computed_by(encoder, request.dtype)
-    return fetch_arrays(place, keys, request.names, compute, view.lengths, f"Encoding with {encoder.name}")
+    title = f"Encoding with {encoder.name}"
+    if len(keys) > SHARD_ROWS:
+        load_frozen(request)  # before forking, so that it is loaded once
+    return fetch_arrays(place, keys, request.names, compute, view.lengths, title, in_forks=True)
 
 
 def _group_weights(view: PieceView, encoder: Encoder) -> Callable[[int], tuple[Floats32, Floats32]]:

@@ -260,15 +260,9 @@ def forward(
     for each layer, the spans of all rows concatenated; and for each row a float32 tensor (attention layers, heads, g,
     k). All on the CPU.
     """
-    device, dtype = _device(), dtype_for(request.encoder.config, request.dtype or computes_in())
+    device = _device()
     maps = len(request.attention_layers) if groups else 0
-    # on a CPU one model serves both: its eager attention, which alone returns maps, is the fastest there
-    model = _frozen_model(
-        request.encoder,
-        max(request.layers + request.attention_layers),
-        dtype,
-        eager=bool(maps) or device.type == "cpu",
-    )
+    model = load_frozen(request)
 
     def load(part: Ints) -> dict[str, torch.Tensor]:
         ids, keep = padded_ids(view, rows[part])
@@ -309,13 +303,34 @@ def in_half(values: torch.Tensor) -> torch.Tensor:
     return values.float()
 
 
+def load_frozen(request: Request) -> Any:
+    """The encoder, as deep as a request reads it, on the fastest device."""
+    # on a CPU one model serves both: its eager attention, which alone returns maps, is the fastest there
+    eager = bool(request.attention_layers) or _device().type == "cpu"
+    dtype = dtype_for(request.encoder.config, request.dtype or computes_in())
+    vectors, maps = max(request.layers, default=0), max(request.attention_layers, default=0)
+    return _frozen_model(request.encoder, max(vectors, maps), dtype, eager=eager, maps_last=maps > vectors)
+
+
 @lru_cache(maxsize=2)
-def _frozen_model(encoder: Encoder, depth: int, dtype: torch.dtype, *, eager: bool) -> Any:
-    """The encoder up to layer ``depth`` on the fastest device."""
+def _frozen_model(encoder: Encoder, depth: int, dtype: torch.dtype, *, eager: bool, maps_last: bool) -> Any:
+    """The encoder up to layer ``depth``, of which nothing but the attention is read if ``maps_last``."""
     options: dict[str, Any] = {"dtype": dtype} | ({"attn_implementation": "eager"} if eager else {})
-    if encoder.config.model_type in _CUTTABLE:
+    is_cuttable = encoder.config.model_type in _CUTTABLE
+    if is_cuttable:
         options["num_hidden_layers"] = max(depth, 1)
-    return encoder.fresh_model(**options).eval().requires_grad_(False).to(_device())
+    model = encoder.fresh_model(**options).eval().requires_grad_(False)
+    if is_cuttable and maps_last:  # what follows the attention is three quarters of a layer's products
+        last = model.encoder.layer[-1]
+        last.attention.output, last.intermediate, last.output = _First(), nn.Identity(), _First()
+    return model.to(_device())
+
+
+class _First(nn.Module):
+    """The first of its inputs."""
+
+    def forward(self, first: Tensor, *_: Tensor) -> Tensor:
+        return first
 
 
 def computed_by(encoder: Encoder, dtype: torch.dtype | None = None) -> str:

@@ -206,6 +206,11 @@ def padded_ids(view: PieceView, rows: Ints) -> tuple[NDArray[np.int64], NDArray[
 
 def batches(lengths: Ints, budget: int) -> Iterator[Ints]:
     """Split positions 0..n-1 into runs whose padded size, count times longest, is at most ``budget`` if it can be."""
+    if (
+        len(lengths) and len(lengths) * lengths.max() <= budget
+    ):  # the common case of small rows, without a loop
+        yield np.arange(len(lengths))
+        return
     start, longest = 0, 0
     for end, length in enumerate(lengths):
         longest = max(longest, int(length))

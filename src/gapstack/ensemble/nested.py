@@ -27,7 +27,7 @@ from gapstack.errors import MemberError
 from gapstack.evaluation.metrics import example_losses
 from gapstack.features import Features, features
 from gapstack.members.member import State
-from gapstack.processes import in_threads
+from gapstack.processes import fork_count, in_processes
 from gapstack.types import BasePredictions, Bools, Floats, Ints, Labels, Probabilities, Strings
 
 Kind = tuple[str, str]  # names of a stacker and of a calibrator
@@ -131,7 +131,7 @@ def fit_nested(
     evidence = features(rows, EVIDENCE if reads else ())
     pages = np.unique(rows.groups, return_inverse=True)[1]
     data = _Rows(base_predictions, rows.labels, numbered, pages, rows.genders, evidence)
-    tables = {name: _table(data, stacker, len(names)) for name, stacker in candidates.items()}
+    tables = _tables(data, candidates, len(names))
     fitted = {name: data.fit(candidates[name]) for name in candidates} if each else {}
     stack = _nested(data, tables, calibrators, lambda name: fitted.get(name) or data.fit(candidates[name]))
     alone = {name: _nested(data, {name: tables[name]}, calibrators, fitted.__getitem__) for name in fitted}
@@ -141,7 +141,7 @@ def fit_nested(
 def _nested(
     data: _Rows, tables: Mapping[str, Floats], calibrators: Sequence[str], fit: Callable[[str], Stacker]
 ) -> NestedStack:
-    """Choose, fit and calibrate, from the predictions of each candidate by :func:`_table`."""
+    """Choose, fit and calibrate, from the predictions of each candidate by :func:`_tables`."""
     out_of_fold, choices = np.empty((len(data.labels), 3)), []
     for outer in np.unique(data.folds):
         held = data.folds == outer
@@ -182,20 +182,26 @@ class _Rows:
         return create_calibrator(kind).fit(probabilities, self.labels, self.genders)
 
 
-def _table(data: _Rows, stacker: Stacker, count: int) -> Floats:
-    """Predictions (folds, n, 3): [k, i] is that of row i, in fold j, by the fit without the folds j and k."""
-    table = np.empty((count, len(data.labels), 3))
+def _tables(data: _Rows, candidates: Mapping[str, Stacker], count: int) -> dict[str, Floats]:
+    """Predictions (folds, n, 3) of each candidate: [k, i] is that of row i, in fold j, by the fit without j and k."""
+    tables = {name: np.empty((count, len(data.labels), 3)) for name in candidates}
 
-    def fill(left_out: tuple[int, int]) -> None:
-        fold, other_fold = left_out
-        first, second = data.folds == fold, data.folds == other_fold
-        fitted = data.take(~(first | second)).fit(stacker)
-        for rows, place in ((first, other_fold), (second, fold)):
-            held = data.take(rows)
-            table[place, rows] = fitted.predict_proba(held.base, held.evidence)
+    def fit(left_out: tuple[str, int, int]) -> tuple[tuple[str, int, int], Probabilities, Probabilities]:
+        """Predictions of both folds' rows by a fit without them."""
+        name, *pair = left_out
+        first, second = (data.folds == fold for fold in pair)
+        fitted = data.take(~(first | second)).fit(candidates[name])
+        held = data.take(first), data.take(second)
+        of_first, of_second = (fitted.predict_proba(rows.base, rows.evidence) for rows in held)
+        return left_out, of_first, of_second
 
-    in_threads(fill, combinations_with_replacement(range(count), 2))
-    return table
+    pairs = list(combinations_with_replacement(range(count), 2))
+    jobs = [(name, *pair) for name in candidates for pair in pairs]
+    forks = fork_count(len(jobs), len(data.labels))
+    for (name, first, second), of_first, of_second in in_processes(fit, jobs, forks):
+        tables[name][second, data.folds == first] = of_first
+        tables[name][first, data.folds == second] = of_second
+    return tables
 
 
 def _choose(

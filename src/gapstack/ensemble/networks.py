@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from dataclasses import replace
-from threading import Lock
 from typing import ClassVar, Self
 
 import numpy as np
@@ -18,8 +17,6 @@ from gapstack.members.learned_state import State
 from gapstack.settings import Count, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
-
-_TORCH_SEED = Lock()  # stackers are fitted in threads, which share torch's random state
 
 
 class NetworkStacker(Stacker):
@@ -60,7 +57,7 @@ class NetworkStacker(Stacker):
         )
         self.networks_ = []
         for number in range(self.seeds):
-            with _TORCH_SEED, seeded(self.seed, number):
+            with seeded(self.seed, number):
                 network = self._network(logs.shape[1], table.shape[1])
                 train(network, data, plan)
             self.networks_.append(network.cpu())

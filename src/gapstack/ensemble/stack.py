@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,7 +23,7 @@ from gapstack.members.adapters import part_of
 from gapstack.members.learned_state import State
 from gapstack.members.member import Member
 from gapstack.members.part import MemberPart, Part
-from gapstack.processes import Executor, in_order
+from gapstack.processes import Executor, fork_count, in_order, in_processes
 from gapstack.progress import progress
 from gapstack.settings import FoldCount, ReadInput, Seed, SettingError
 from gapstack.types import BasePredictions, Probabilities
@@ -132,6 +132,24 @@ def cross_fit(
             out_of_fold[label][folds.split(fold)[1]] = held
             of_new[label].append(predicted)
     return CrossFit(out_of_fold, of_new)
+
+
+def small_fits_in_forks(
+    function: Callable[[FitTask], None], tasks: Iterable[FitTask], rows: int
+) -> Iterator[tuple[FitTask, None]]:
+    """The executor of one worker whose store is on disk: it fits members of one thread several at once, in forks."""
+    tasks = list(tasks)
+    small = [task for task in tasks if task.member.ONE_THREAD]
+    # the longest first, so that processes finish together
+    small.sort(key=lambda task: len(task.folds), reverse=True)
+    yield from in_order(function, [task for task in tasks if not task.member.ONE_THREAD])
+
+    def fit(number: int) -> int:
+        function(small[number])
+        return number
+
+    for number in in_processes(fit, range(len(small)), fork_count(len(small), rows)):
+        yield small[number], None
 
 
 def _fit(task: FitTask, corpus: Corpus, folds: Assignment, new: Corpus, store: FitStore) -> None:

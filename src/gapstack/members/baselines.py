@@ -87,6 +87,7 @@ class CueMember(SoftLabelMember):
     """spaCy pipeline, by folder or package name; by default ``GAP_PARSER``, else the project's own."""
 
     LEARNED: ClassVar[tuple[str, ...]] = ("strength", "doubt")
+    ONE_THREAD: ClassVar[bool] = True
     cue: ClassVar[Cue]
 
     @property

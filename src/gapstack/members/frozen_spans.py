@@ -76,6 +76,7 @@ class FrozenSpans(SoftLabelMember):
     """Seed of weights, order and dropout."""
 
     LEARNS_TOGETHER: ClassVar[bool] = True
+    ONE_THREAD: ClassVar[bool] = True
 
     def _prepare(self, corpus: Corpus) -> None:
         self._read(corpus)

@@ -134,6 +134,8 @@ class Member(Configured, BaseEstimator, Predictor):
     """Names of learned attributes without their underscore; those of base classes count too."""
     LEARNS_TOGETHER: ClassVar[bool] = False
     """True if :meth:`fit_each` fits all corpora at once."""
+    ONE_THREAD: ClassVar[bool] = False
+    """True if fits are short and gain little from threads; a run fits several of them at once."""
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ development and validation by 5-fold cross-validation grouped by page. Rows with
 named neither, since every row of GAP has a page.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import lightgbm
 import numpy as np
@@ -45,6 +45,8 @@ class Surface(SoftLabelMember):
     """Boosters of different seeds, whose probabilities are averaged."""
     seed: Seed = 0
     """Seed of the first booster."""
+
+    ONE_THREAD: ClassVar[bool] = True
 
     def _prepare(self, corpus: Corpus) -> None:
         features(corpus, self.blocks)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from gapstack.data.gap_files import write_submission
 from gapstack.data.sources import searches_data
 from gapstack.ensemble import create_stacker
 from gapstack.ensemble.nested import fit_nested
-from gapstack.ensemble.stack import CrossFit, FitStore, FitTask, FoldFit, cross_fit
+from gapstack.ensemble.stack import CrossFit, FitStore, FitTask, FoldFit, cross_fit, small_fits_in_forks
 from gapstack.errors import DataError, MemberError, MismatchError, counted
 from gapstack.files import atomic_folder, discard, fingerprint, locked, require_writable, sweep
 from gapstack.members import create
@@ -192,7 +193,10 @@ def run(
             _log.info("damaged, will be recomputed: %s", ", ".join(damaged))
         folds.save(folder.root / "folds.json")
         store = RunStore(folder, parts, train, test, folds, checkpoint_seconds)
-        fits, reused = _cross_fit(store, create_executor(workers, executor), on_fold or (lambda *fold: None))
+        execute = create_executor(workers, executor)
+        if workers == 1:
+            execute = partial(small_fits_in_forks, rows=len(train))
+        fits, reused = _cross_fit(store, execute, on_fold or (lambda *fold: None))
         if recipe.stacked:
             _stack(recipe, fits, store)
         done = replace(stored_run(folder, rows=(train, test)), reused=reused)
