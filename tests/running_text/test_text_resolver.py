@@ -76,6 +76,18 @@ def test_white_space_changes_no_answer(resolver, blanks):
         assert antecedents(resolver, spaced) == antecedents(resolver, " ".join(words))
 
 
+@pytest.mark.parametrize("paragraphs", [5, 10, 15])
+def test_the_text_that_follows_changes_hardly_an_answer(resolver, sample, paragraphs):
+    """However long the rest is; only pronouns that wait for a name, and those of the cut passage, may change."""
+    texts = [" ".join(row.text.split()) for row in list(sample)[:25]]
+    whole = "\n\n".join(texts)
+    part = "\n\n".join(texts[:paragraphs])
+    in_part = {one.pronoun: one.antecedent and one.antecedent.name for one in resolver.ask(part)}
+    in_whole = {one.pronoun: one.antecedent and one.antecedent.name for one in resolver.ask(whole)}
+    same = [in_whole[pronoun] == shown for pronoun, shown in in_part.items()]
+    assert sum(same) >= 0.9 * len(same)
+
+
 def test_people_have_all_their_names_and_pronouns(resolver):
     annotation = Annotation.of(resolver.ask(TEXTS[0]), "x")
     people = {one.full_name: [TEXTS[0][slice(*m)] for m in one.mentions] for one in annotation.people}
