@@ -8,6 +8,7 @@ from gapstack.data import Corpus, Example
 from gapstack.data.clusters import read_clusters
 from gapstack.members.pairs_resolver import PairsResolver
 from gapstack.resolvers.live import resolve
+from gapstack.running_text.text_model import shipped
 from gapstack.running_text.text_resolver import TextResolver
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.runner import run
@@ -19,6 +20,12 @@ TEXT = "Kate told Mary that she should leave."
 
 def test_a_named_model_resolves_by_pairs(pairs_model):
     assert isinstance(text_resolver(str(pairs_model)), PairsResolver)
+
+
+def test_a_folder_with_a_model_of_running_text_is_one():
+    resolver = text_resolver(str(shipped()))
+    assert isinstance(resolver, TextResolver)
+    assert resolver.model.identity == text_resolver("default").model.identity
 
 
 def test_the_default_compares_names_that_are_no_person_in_pairs():

@@ -9,6 +9,7 @@ from gapstack.members.pairs_resolver import PairsResolver
 from gapstack.resolvers.live import Adapter
 from gapstack.resolvers.own_adapter import predict_with
 from gapstack.running_text.any_text_resolver import AnyTextResolver
+from gapstack.running_text.text_model import TextModel, is_text_model
 from gapstack.running_text.text_resolver import TextResolver
 from gapstack.runs.folder import DEFAULT
 from gapstack.runs.predictors import load
@@ -16,10 +17,17 @@ from gapstack.runs.predictors import load
 
 @lru_cache(maxsize=1)
 def text_resolver(model: str | None = None, parser: str | Path | None = None) -> AnyTextResolver:
-    """The resolver of running text, or one of rows of two names if a model is named (:func:`gapstack.load`)."""
-    if model in (None, DEFAULT):
-        return TextResolver(pairs=lambda: PairsResolver(load(), parser))
-    return PairsResolver(load(model), parser)
+    """The resolver of running text, or one of rows of two names if such a model is named (:func:`gapstack.load`).
+
+    A folder that ``models/running_text/export.py`` wrote is a model of running text.
+    """
+    if model is None or model == DEFAULT:
+        trained = None
+    elif is_text_model(Path(model)):
+        trained = TextModel.load(Path(model))
+    else:
+        return PairsResolver(load(model), parser)
+    return TextResolver(trained, pairs=lambda: PairsResolver(load(), parser))
 
 
 PAIRS = Adapter(
