@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -99,16 +100,17 @@ class TextResolver(AnyTextResolver):
         own = int(np.searchsorted(pieces.spans[:, 0], window.own))
         given = [*pronouns(window.text), *(span for name in names for span in occurrences(window.text, name))]
         spans = _mention_spans(self.model, readings, pieces, given)
-        kept = sorted((first, -last) for first, last in spans if first >= own)
-        records, mentions = [], list[Mention]()
-        quotes = quotations(window.text)
-        for first, minus_last in kept:
-            at = (first, -minus_last)
-            span = Span(int(pieces.spans[at[0], 0]), int(pieces.spans[at[1], 1]))
-            mention = describe(window.text, span, *at, self.model.lexicon)
-            mention.validity, mention.quote = spans[at], quotation_of(quotes, span)
+        quotes, mentions = quotations(window.text), list[Mention]()
+        for first, last in spans:
+            span = Span(int(pieces.spans[first, 0]), int(pieces.spans[last, 1]))
+            mention = describe(window.text, span, first, last, self.model.lexicon)
+            mention.validity, mention.quote = spans[first, last], quotation_of(quotes, span)
             mentions.append(mention)
-            records.append([*window.origin(span), first - own, at[1] - own, round(spans[at], 4)])
+        mentions = [one for one in _best_of_head(mentions) if one.first >= own]
+        records = [
+            [*window.origin(one.span), one.first - own, one.last - own, round(one.validity, 4)]
+            for one in mentions
+        ]
         if not mentions:
             return [len(pieces) - own, [], ""]
         firsts, lasts = (np.array([getattr(one, end) for one in mentions]) for end in ("first", "last"))
@@ -161,6 +163,16 @@ def _mention_spans(
         if not any(_cross(at, other) for other in spans):
             spans.setdefault(at, float(found.probabilities[i]))
     return {at: probability for at, probability in spans.items() if not _joins_two(at, spans, pieces)}
+
+
+def _best_of_head(mentions: Iterable[Mention]) -> list[Mention]:
+    """Mentions in the order of the text; of those with the same head, the most probable: "my sister", not "sister"."""
+    by_head: dict[str, list[Mention]] = defaultdict(list)
+    for mention in sorted(mentions, key=lambda one: (-one.validity, one.first)):
+        of_head = by_head[mention.head or mention.text]
+        if not any(mention.first <= one.last and one.first <= mention.last for one in of_head):
+            of_head.append(mention)
+    return sorted(chain.from_iterable(by_head.values()), key=lambda one: (one.first, -one.last))
 
 
 def _joins_two(at: tuple[int, int], spans: Iterable[tuple[int, int]], pieces: WordPieces) -> bool:
