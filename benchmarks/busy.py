@@ -1,5 +1,7 @@
 """Time of a command on a quiet machine and beside busy processes, and their ratio.
 
+CPU seconds that grow beside busy processes are threads that spin while they wait.
+
     python benchmarks/busy.py -- gap run quickstart --data sample --fresh
     python benchmarks/busy.py --busy 2 --repeats 3 -- gap predict default --input rows.tsv --output out.csv
 
@@ -7,6 +9,7 @@ The command must do the same work each time: give ``gap run --fresh``. Times are
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -26,13 +29,13 @@ def busy_processes(count: int) -> Iterator[list[subprocess.Popen[bytes]]]:
             process.wait()
 
 
-def seconds_of(command: Sequence[str], repeats: int) -> float:
-    """Shortest wall clock of a command; CalledProcessError if it fails."""
+def seconds_of(command: Sequence[str], repeats: int) -> tuple[float, float]:
+    """Shortest wall clock of a command, and its CPU time then; CalledProcessError if it fails."""
     times = []
     for _ in range(repeats):
-        started = time.perf_counter()
+        started, spent = time.perf_counter(), sum(os.times()[2:4])
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        times.append(time.perf_counter() - started)
+        times.append((time.perf_counter() - started, sum(os.times()[2:4]) - spent))
     return min(times)
 
 
@@ -45,10 +48,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
-    quiet = seconds_of(options.command, options.repeats)
+    quiet, quiet_cpu = seconds_of(options.command, options.repeats)
     with busy_processes(options.busy):
-        busy = seconds_of(options.command, options.repeats)
+        busy, busy_cpu = seconds_of(options.command, options.repeats)
     print(f"alone {quiet:.1f} s, beside {options.busy} busy processes {busy:.1f} s, ratio {busy / quiet:.2f}")
+    print(f"CPU: alone {quiet_cpu:.1f} s, beside them {busy_cpu:.1f} s, ratio {busy_cpu / quiet_cpu:.2f}")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from gapstack.evaluation.metrics import example_losses
 from gapstack.features import Features, features
 from gapstack.members.member import State
 from gapstack.processes import fork_count, in_processes
+from gapstack.progress import progress
 from gapstack.types import BasePredictions, Bools, Floats, Ints, Labels, Probabilities, Strings
 
 Kind = tuple[str, str]  # names of a stacker and of a calibrator
@@ -198,9 +199,11 @@ def _tables(data: _Rows, candidates: Mapping[str, Stacker], count: int) -> dict[
     pairs = list(combinations_with_replacement(range(count), 2))
     jobs = [(name, *pair) for name in candidates for pair in pairs]
     forks = fork_count(len(jobs), len(data.labels))
-    for (name, first, second), of_first, of_second in in_processes(fit, jobs, forks):
-        tables[name][second, data.folds == first] = of_first
-        tables[name][first, data.folds == second] = of_second
+    with progress("fitting stackers", len(jobs)) as ticker:
+        for (name, first, second), of_first, of_second in in_processes(fit, jobs, forks):
+            tables[name][second, data.folds == first] = of_first
+            tables[name][first, data.folds == second] = of_second
+            ticker.advance(note=name)
     return tables
 
 
