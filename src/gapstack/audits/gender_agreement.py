@@ -23,17 +23,14 @@ import numpy as np
 from gapstack.audits.statistics import contrast, shares
 from gapstack.audits.suite import Findings, Headline, Items, Suite, percents, predictions, suite_table
 from gapstack.data import Corpus, Example, Gender, Label, Span
+from gapstack.data.person_words import HE, SHE
 from gapstack.display.render import Cell
 from gapstack.evaluation.metrics import normalise
 from gapstack.types import Bools, Floats
 
 FEMININE, MASCULINE = Gender.FEMININE, Gender.MASCULINE
 OTHER_GENDER = {FEMININE: MASCULINE, MASCULINE: FEMININE}
-_FORMS = {
-    "they": {FEMININE: "she", MASCULINE: "he"},
-    "them": {FEMININE: "her", MASCULINE: "him"},
-    "their": {FEMININE: "her", MASCULINE: "his"},
-}
+_PRONOUNS = {FEMININE: SHE, MASCULINE: HE}
 FUNCTIONS = {"they": "subject", "them": "object", "their": "possessive"}
 """Function of the pronoun of each placeholder."""
 
@@ -49,9 +46,9 @@ class AgreementRow(NamedTuple):
 
 def pronouns(gender: Gender, prefix: str = "") -> dict[str, str]:
     """Pronouns of a gender by placeholder, such as ``they``, or ``other_They`` with a prefix and a capital."""
-    lower = {f"{prefix}{form}": words[gender] for form, words in _FORMS.items()}
-    upper = {f"{prefix}{form.capitalize()}": words[gender].capitalize() for form, words in _FORMS.items()}
-    return lower | upper
+    words = {f"{prefix}{form}": getattr(_PRONOUNS[gender], function) for form, function in FUNCTIONS.items()}
+    upper = {f"{prefix}{form.capitalize()}": words[f"{prefix}{form}"].capitalize() for form in FUNCTIONS}
+    return words | upper
 
 
 def questions(

@@ -1,40 +1,20 @@
-"""One example, a snippet with a pronoun and two names; pronouns and their gender; edits that keep the spans."""
+"""One example, a snippet with a pronoun and two names, and edits that keep the spans."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import NamedTuple
 
 from gapstack.data import html
+from gapstack.data.person_words import GENDER_BY_FORM, THEY, Gender
 from gapstack.errors import DataError
 from gapstack.files import fingerprint
 
-
-class Gender(StrEnum):
-    """Grammatical gender of a pronoun form."""
-
-    MASCULINE = "masculine"
-    FEMININE = "feminine"
-    NEUTRAL = "neutral"
-
-
-# Masculine and feminine are the official scorer's sets plus the reflexives that audit suites use;
-# GAP itself has only he, his, him, she and her.
-_FORMS: dict[Gender, tuple[str, ...]] = {
-    Gender.MASCULINE: ("he", "him", "his", "himself"),
-    Gender.FEMININE: ("she", "her", "hers", "herself"),
-    Gender.NEUTRAL: (
-        *("they", "them", "their", "theirs", "themself", "themselves"),
-        *("ze", "zir", "zirs", "zirself", "hir", "hirs", "hirself", "xe", "xem", "xyr", "xyrs", "xemself"),
-        *("ey", "em", "eir", "eirs", "emself", "fae", "faer", "faers", "faerself"),
-    ),
-}
-GENDER_BY_FORM: dict[str, Gender] = {form: gender for gender, forms in _FORMS.items() for form in forms}
 GAP_FORMS = frozenset({"he", "him", "his", "she", "her"})  # the pronouns of GAP
-PLURAL = frozenset({"they", "them", "their", "theirs", "themselves"})  # mostly plural forms
+PLURAL = frozenset(THEY)  # mostly plural forms
 
 
 def gender_of(pronoun: str) -> Gender:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gapstack.data.cells import Row, read_table
-from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Replacement, edit, fits
+from gapstack.data.example import Example, Replacement, edit, fits
+from gapstack.data.person_words import ABBREVIATIONS, GENDER_BY_FORM, HE, MEMBER_TITLES, SHE, WORDS, Gender
 from gapstack.data.sources import file_of
 
 # Krige's canonical pronouns (systems of 2019, team Ionita et al.): his and him have one form.
@@ -130,40 +131,18 @@ def _swapped_names(example: Example, names: FirstNames) -> Iterator[Replacement]
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 """A word of letters and inner hyphens; an apostrophe ends it, so the word in "king's" is "king"."""
 
-# Masculine and feminine; each form occurs once, so that swapping twice restores the word. Words with more frequent
-# other meanings ("to count", "a host of", "thank God") are left out.
-_PAIRS = """
-man woman / men women / boy girl / boys girls / boyhood girlhood / gentleman lady / gentlemen ladies
-father mother / fathers mothers / dad mom / dads moms / daddy mommy / papa mama
-son daughter / sons daughters / brother sister / brothers sisters / husband wife / husbands wives
-uncle aunt / uncles aunts / nephew niece / nephews nieces / grandfather grandmother
-grandfathers grandmothers / grandpa grandma / grandson granddaughter / grandsons granddaughters
-stepfather stepmother / stepson stepdaughter / stepbrother stepsister / half-brother half-sister
-half-brothers half-sisters / father-in-law mother-in-law / son-in-law daughter-in-law
-brother-in-law sister-in-law / godfather godmother / godson goddaughter / boyfriend girlfriend
-boyfriends girlfriends / groom bride / grooms brides / widower widow / widowers widows
-fatherhood motherhood / brotherhood sisterhood / manhood womanhood / male female / males females
-masculine feminine / king queen / kings queens / prince princess / princes princesses / duke duchess
-dukes duchesses / emperor empress / emperors empresses / baron baroness / barons baronesses
-viscount viscountess / marquess marchioness / earl countess / earls countesses
-actor actress / actors actresses / waiter waitress / waiters waitresses
-hero heroine / heroes heroines / heir heiress / heirs heiresses
-monk nun / monks nuns / abbot abbess / wizard witch / wizards witches / sorcerer sorceress
-businessman businesswoman / businessmen businesswomen / congressman congresswoman
-chairman chairwoman / chairmen chairwomen / spokesman spokeswoman / policeman policewoman
-sportsman sportswoman / salesman saleswoman / salesmen saleswomen / policemen policewomen
-schoolboy schoolgirl / schoolboys schoolgirls / landlord landlady / headmaster headmistress
-cowboy cowgirl / masseur masseuse / alumnus alumna / fiancé fiancée / fiance fiancee
-sir madam / he she / himself herself
-"""
+# Each form is the partner of one, so that swapping twice restores the word. Words with more frequent other meanings
+# ("to count", "a host of", "thank God") have none.
+PAIRS = {one.word: one.other_gender for one in WORDS if one.other_gender} | _both_ways(
+    [(HE.subject, SHE.subject), (HE.reflexive, SHE.reflexive)]
+)
+"""Maps a gendered word, in lower case, to its partner of the other gender, in both directions."""
 # Titles count only if capitalised and before a name: "to miss" is a verb and "a count" a number.
-_TITLES = {"Mr": "Mrs", "Mrs": "Mr", "Ms": "Mr", "Miss": "Mr", "Sir": "Dame", "Dame": "Sir", "Lord": "Lady"}
-_TITLES |= {"Lady": "Lord"} | _both_ways([("Mister", "Missus"), ("Monsieur", "Madame")])
-_FORMS_OF_ADDRESS = {"Mr", "Mrs", "Ms", "Miss", "Sir", "Lady", "Lord", "Dame", "Dr"}
+_TITLES = {one.word.capitalize(): one.other_title.capitalize() for one in WORDS if one.other_title}
+_FORMS_OF_ADDRESS = {*_TITLES, "Dr"}
 
 # The preceding word and its full stop, which after "Mr" or an initial ends no sentence.
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)(\.?)[ \u00a0]+\Z")
-_ABBREVIATIONS = {*_TITLES, "Dr", "St", "Prof", "Rev", "Sr", "Jr"}
 _OPENERS = ".!?:;\"`'\u201c\u2018(\n"
 
 # Words that cannot begin the possessed noun phrase: before them "her" is "him", and "his" is "hers".
@@ -236,20 +215,13 @@ def _is_common(text: str, start: int, end: int, lower: str) -> bool:
         opens = not head.strip() or head.rstrip(" \u00a0")[-1] in _OPENERS
     else:
         word, stop = before.groups()
-        opens = stop == "." and len(word) > 1 and word not in _ABBREVIATIONS
+        opens = stop == "." and len(word) > 1 and word.lower() not in ABBREVIATIONS
         if word[0].isupper() and not opens and word.lower() not in _CLOSED | {"then"}:
             return False
     return opens or _before_name(text, end) or text.startswith(" of ", end)
 
 
-PAIRS = _both_ways(pair.split() for pair in _PAIRS.strip().replace("\n", "/").split("/"))
-"""Maps every word of the list, in lower case, to its partner, in both directions."""
-
-_MASCULINE_TITLES = "mr mr. mister sir lord master king prince monsieur count father uncle brother"
-_FEMININE_TITLES = "mrs mrs. ms ms. miss lady madame madam queen princess mme. aunt sister mother"
-GENDER_BY_TITLE = dict.fromkeys(_MASCULINE_TITLES.split(), Gender.MASCULINE) | dict.fromkeys(
-    _FEMININE_TITLES.split(), Gender.FEMININE
-)
+GENDER_BY_TITLE = {title: gender for title, gender in MEMBER_TITLES.items() if gender}
 _TITLE = re.compile(rf"\b({'|'.join(re.escape(title) for title in GENDER_BY_TITLE)})\s+\Z", re.IGNORECASE)
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import accumulate, takewhile
 
 from gapstack.data import Example, Gender, Span
-from gapstack.data.example import GENDER_BY_FORM
+from gapstack.data.person_words import AMBIGUOUS, GENDER_BY_FORM
 from gapstack.language import word_classes as classes
 from gapstack.language.words import PageTitle, Words, distinctive_tokens, page_title, tokens, words
 
@@ -63,7 +63,7 @@ class SurfaceRow:
         """Guessed role of the pronoun: subject, object or owner."""
         following = self.lower(self.at + 1)
         noun_like = following[:1].isalpha() and following not in classes.FUNCTION | classes.AUXILIARIES
-        if self.form in classes.POSSESSIVES or (self.form == "her" and noun_like):
+        if self.form in classes.POSSESSIVES or (self.form in AMBIGUOUS and noun_like):
             return "owner"
         return "subject" if self.form in classes.NOMINATIVES else "object"
 

@@ -8,19 +8,20 @@ pronoun) are NaN. Kinds and roles are numbered as in the code.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from math import log1p, nan
 
 import numpy as np
 
 from gapstack.data import Corpus, Example, Gender
-from gapstack.data.example import GENDER_BY_FORM
+from gapstack.data.person_words import AMBIGUOUS, GENDER_BY_FORM, HE, SHE
 from gapstack.features import Features, Values
 from gapstack.features.candidate import SurfaceCandidate, SurfaceRow, looks_like_verb
 from gapstack.language import word_classes as classes
 from gapstack.language.words import distinctive_tokens, same_name, same_token, shared_tokens, tokens
 
 _ROLES = ("subject", "object", "owner", "oblique", "other")
-_FORMS = ("he", "she", "him", "her", "his", "hers", "himself", "herself")
+_FORMS = tuple(dict.fromkeys(chain.from_iterable(zip(HE, SHE, strict=True))))  # he, she, him, her, ...
 _SIGN = {Gender.FEMININE: 1, Gender.MASCULINE: -1, Gender.NEUTRAL: 0}
 
 
@@ -100,7 +101,7 @@ def _gender_word(c: SurfaceCandidate) -> int:
 
 
 def _owner_agrees(c: SurfaceCandidate) -> int:
-    owners = [GENDER_BY_FORM.get(w) for w in c.words_before if w in classes.POSSESSIVES or w == "her"]
+    owners = [GENDER_BY_FORM.get(w) for w in c.words_before if w in classes.POSSESSIVES | AMBIGUOUS]
     return 0 if not owners else 1 if owners[0] == c.row.example.gender else -1
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.data import Example, Span
+from gapstack.data.person_words import REFLEXIVES
 from gapstack.language.grammar import Parse, Role
 
 Candidates = Literal["gold-two-mention", "detected"]
@@ -78,7 +79,6 @@ def person_spans(example: Example, parse: Parse) -> tuple[Span, ...]:
     return tuple(span for span in spans if not span.overlaps(example.pronoun))
 
 
-_REFLEXIVES = frozenset({"himself", "herself", "themselves", "themself"})
 _ARGUMENTS = (Role.SUBJECT, Role.OBJECT, Role.DATIVE, Role.OBLIQUE)
 _FINITE = (Role.CLAUSE, Role.RELATIVE, Role.PARATAXIS)
 
@@ -103,7 +103,7 @@ def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np
     if pronoun < 0:
         return barriers
     possessive = parse.roles[pronoun] == Role.POSSESSIVE
-    has_domain = not possessive and parse.words(pronoun).lower() not in _REFLEXIVES
+    has_domain = not possessive and parse.words(pronoun).lower() not in REFLEXIVES
     domain = _co_arguments(parse, pronoun) if has_domain else set()
     commanded = _commanded(parse, pronoun)
     for k, name in enumerate(heads.tolist()):

@@ -1,12 +1,15 @@
 """English word classes for the surface features, in lower case; no list has first names."""
 
+from gapstack.data import person_words
+from gapstack.data.person_words import SUBJECTS, Gender, words_of
+
 
 def _listed(*lines: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())
 
 
-NOMINATIVES = _listed("he she they ze xe ey fae")
-POSSESSIVES = _listed("his their hers theirs its xyr eir faer zirs hirs xyrs eirs faers")
+NOMINATIVES = SUBJECTS
+POSSESSIVES = person_words.POSSESSIVES | {"its"}
 POSSESSIVE_MARKS = frozenset({"'s", "\u2019s"})
 QUOTES = frozenset({"''", "``", '"', "\u201c", "\u201d"})
 COMMAS = frozenset({","})
@@ -63,16 +66,7 @@ REPORTING = _listed(
     "realised revealed admitted announced argued wrote felt suggested insisted recalled noted",
 )
 # Titles and nouns that indicate the gender of an adjacent name.
-FEMALE = _listed(
-    "mrs ms miss lady madame mme queen princess duchess countess baroness empress dame sister mother daughter",
-    "wife widow girlfriend fiancee aunt niece grandmother granddaughter actress woman girl heroine goddess",
-    "bride hostess stepmother stepdaughter mistress nun waitress businesswoman ballerina soprano sultana",
-)
-MALE = _listed(
-    "mr sir lord king prince duke count earl baron emperor tsar father brother son husband widower boyfriend",
-    "fiance uncle nephew grandfather grandson actor man boy hero god groom monk stepfather stepson master",
-    "businessman pope bishop sultan sergeant",
-)
+FEMALE, MALE = words_of("cue", Gender.FEMININE), words_of("cue", Gender.MASCULINE)
 # Relational nouns: in "his teammate X", X is not him.
 RELATIONS = _listed(
     "sister mother daughter wife widow girlfriend fiancee aunt niece grandmother granddaughter father brother",

@@ -12,6 +12,7 @@ from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
 from gapstack.data import Span
+from gapstack.data.person_words import ABBREVIATIONS
 
 # A letter is a word character (possibly with a decomposed accent) or GAP's asterisk; a lone asterisk is a mark, since
 # it may be a bullet or a footnote.
@@ -37,9 +38,8 @@ _ENDS = {".", "!", "?", "...", "…"}
 _CLOSERS = {")", "]", "}", "''", "``", '"', "'", "\u201d", "\u2019", "»"}
 _OPENERS = {"(", "[", "{", "''", "``", '"', "'", "\u201c", "\u2018", "«"}
 # Abbreviations that are followed by a name or a number.
-_ABBREVIATIONS = _word_set(
-    "dr mr mrs ms messrs prof rev fr br sr hon gen col capt cpt maj lt sgt cmdr cdr adm gov sen rep pres "
-    "supt st ste mt ft vs no nos op vol pp ed eds cf approx c ca b d r m fl "
+_ABBREVIATIONS = ABBREVIATIONS | _word_set(
+    "ste mt ft vs no nos op vol pp ed eds cf approx c ca b d r m fl "
     "jan feb mar apr jun jul aug sep sept oct nov dec jos wm chas geo"
 )
 # After "Jr.", "Inc." or "U.S." a sentence ends if one of these follows.

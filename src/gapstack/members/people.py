@@ -12,16 +12,16 @@ from itertools import chain
 
 from gapstack.data import Gender, Span
 from gapstack.data.gender import gender_of_name
+from gapstack.data.person_words import ABBREVIATIONS, TITLES
 from gapstack.language.grammar import Parse, PartOfSpeech
 from gapstack.language.mining import is_word
 from gapstack.language.words import distinctive_tokens, same_token
 
 _TITLE_WIDTH = 20  # characters before a name that may contain its title
-_TITLE_BEFORE = re.compile(
-    r"\b(?:(?:Mrs?|Ms|Dr|Prof|Rev|St|Mme|Mlle|Capt|Col|Gen|Lt|Sgt)\.?|Miss|Mister|Missus|Sir|Dame|Lord|Lady|Master|King|"
-    r"Queen|Prince|Princess|Monsieur|Madame?|Mademoiselle|Count|Countess|Father|Mother|Uncle|Aunt|Brother|Sister|"
-    r"Doctor|Professor|Reverend|Saint|Captain|Colonel|General|Major|Sergeant|Lieutenant|Judge|President)\s+\Z"
+_TITLES = (
+    re.escape(title.capitalize()) + (r"\.?" if title in ABBREVIATIONS else "") for title in sorted(TITLES)
 )
+_TITLE_BEFORE = re.compile(rf"\b(?:{'|'.join(_TITLES)})\s+\Z")
 _NOUNS = (PartOfSpeech.PROPER_NOUN, PartOfSpeech.NOUN)
 _GARBLED = "*"
 

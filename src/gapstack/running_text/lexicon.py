@@ -10,48 +10,20 @@ from collections.abc import Mapping, Set
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from gapstack.data.person_words import Gender, words_of
 from gapstack.files import read_bytes, write_json
 
-_MASCULINE = """
-mr mister sir lord master king prince monsieur m. count duke baron earl emperor pope father fr uncle brother bro
-señor signor sheikh sultan emir tsar shah don herr man boy gentleman guy lad chap fellow dad daddy papa son husband
-grandfather grandpa grandson nephew stepfather stepson stepbrother father-in-law son-in-law brother-in-law
-godfather godson boyfriend groom bridegroom widower fiancé hubby grandad bachelor actor waiter policeman fireman
-businessman chairman salesman congressman spokesman fisherman sportsman headmaster landlord host steward hero
-wizard monk priest squire gentlemen men boys fathers sons brothers husbands uncles nephews kings lords
-"""
-_FEMININE = """
-mrs ms miss lady madame madam mme mlle queen princess countess duchess baroness empress aunt auntie sister señora
-señorita signora signorina frau dame mother woman girl gal lass maid maiden mom mum mummy mommy mama mamma daughter
-wife grandmother grandma granny granddaughter niece stepmother stepdaughter stepsister mother-in-law
-daughter-in-law sister-in-law godmother goddaughter girlfriend bride widow fiancée gran nan nanna spinster actress
-waitress policewoman businesswoman chairwoman saleswoman congresswoman spokeswoman sportswoman headmistress
-landlady hostess stewardess heroine witch nun mistress governess housewife ladies women girls mothers daughters
-sisters wives aunts nieces queens
-"""
-NOUN_GENDER: Mapping[str, int] = dict.fromkeys(_MASCULINE.split(), -1) | dict.fromkeys(_FEMININE.split(), 1)
+NOUN_GENDER: Mapping[str, int] = dict.fromkeys(words_of("noun", Gender.MASCULINE), -1) | dict.fromkeys(
+    words_of("noun", Gender.FEMININE), 1
+)
 """Signed gender of titles and nouns, in lower case without a full stop."""
-_TITLES = """
-mr mrs ms miss mister sir lord lady king queen prince princess count countess duke duchess baron baroness earl
-emperor empress pope monsieur madame mme mlle madam dame don señor señora frau herr uncle aunt auntie brother
-sister father mother dr doctor professor prof captain capt colonel col general gen major lieutenant lt sergeant sgt
-judge president senator sen governor gov rev reverend saint st master signor signora signorina sheikh sultan emir
-tsar shah minister mayor chancellor ambassador councillor congressman congresswoman secretary justice sheriff
-officer detective inspector superintendent constable agent commissioner admiral commander corporal coach chef nurse
-bishop archbishop cardinal pastor rabbi imam monsignor deacon dean principal headmaster headmistress grandpa
-grandma grandfather grandmother granny baby cousin
-"""
-TITLES = frozenset(_TITLES.split())
+TITLES = words_of("title") - {"missus", "mademoiselle"}  # the model was trained without these
 """Words before a name that are not part of it."""
-_OF_SURNAMES = """
-mr mrs ms dr doctor professor prof captain capt colonel col general gen major judge minister mayor councillor senator
-governor officer detective inspector superintendent constable sheriff justice
-"""
-OF_SURNAMES = frozenset(_OF_SURNAMES.split())
+OF_SURNAMES = words_of("surname")
 """Titles before surnames: "Dr. Patel" has no first name."""
 BEFORE_TITLES = frozenset(("prime", "vice", "deputy", "chief", "former", "crown", "lord", "head", "old"))
 """Words before a title that belong to it."""
-ADDRESSES = frozenset(("sir", "madam", "ma'am", "miss", "mister", "mr", "mrs", "ms"))
+ADDRESSES = words_of("address")
 """Words that alone only address a person."""
 _NO_NAMES = """
 monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gapstack.data import Span
 from gapstack.data.example import PLURAL
+from gapstack.data.person_words import AMBIGUOUS, POSSESSIVES
 from gapstack.files import scratch_cache
 from gapstack.language.grammar import Role, role_of
 from gapstack.language.parses import docs, text_key
@@ -22,14 +23,7 @@ if TYPE_CHECKING:
 
 MIN_PROBABILITY = 0.8
 """Pronouns with a less probable antecedent are left."""
-AMBIGUOUS = frozenset({"her", "hir", "zir", "faer"})
-"""Forms that are an object or a possessive."""
-POSSESSIVE = frozenset(
-    {
-        *("his", "hers", "their", "theirs", "zirs", "hirs", "xyr", "xyrs", "eir", "eirs", "faers"),
-        *("my", "mine", "your", "yours"),
-    }
-)
+POSSESSIVE = POSSESSIVES | {"my", "mine", "your", "yours"}
 """Forms that are always possessive."""
 _DETERMINERS = frozenset(
     {"a", "an", "the", "this", "that", "my", "your", "his", "her", "their", "our", "its"}

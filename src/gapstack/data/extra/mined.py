@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from gapstack.data.example import GAP_FORMS, GENDER_BY_FORM, Example, Gender, Label
 from gapstack.data.extra.conll import ConllDocument, GoldMention, read_corpus
 from gapstack.data.extra.rows import ExtraRows, ExtraSource
-from gapstack.data.gender import GENDER_BY_TITLE
+from gapstack.data.person_words import MEMBER_TITLES
 
 GAP_PRIOR = (0.44, 0.46, 0.10)  # shares of A, B and NEITHER in GAP development, rounded
 
-_OTHER_TITLES = {"dr", "dr.", "professor", "captain", "colonel", "judge", "president", "st.", "old", "young"}
 _PARTICLES = {"of", "de", "la", "le", "van", "von", "der", "den", "di", "da", "du", "the"}
 # What may stand in a name's mention and is none of its words.
-_NO_NAMES = _PARTICLES | _OTHER_TITLES | GENDER_BY_TITLE.keys() | {"'s", "\u2019s", "_"}
+_NO_NAMES = _PARTICLES | MEMBER_TITLES.keys() | {"old", "young", "'s", "\u2019s", "_"}
 _NAME_TOKEN = re.compile(r"[^\W\d_](?:[\w.'\u2019-]*)")
 
 
@@ -48,7 +47,7 @@ class ClusteredDocument:
             cluster = self.clusters.setdefault(mention.cluster, Cluster(set(), False, []))
             words = document.tokens[mention.start : mention.end]
             form = words[0].lower()
-            gender = GENDER_BY_FORM.get(form) if len(words) == 1 else GENDER_BY_TITLE.get(form)
+            gender = GENDER_BY_FORM.get(form) if len(words) == 1 else MEMBER_TITLES.get(form)
             if gender in (Gender.MASCULINE, Gender.FEMININE):
                 cluster.genders.add(gender)
             cluster.is_person |= gender is not None or mention.kind == "person"

@@ -19,13 +19,11 @@ from gapstack.data.corpus import GAP_COLUMNS, example_of
 from gapstack.data.example import Example, Gender, Label, Span, occurrences
 from gapstack.data.extra.rows import PRONOUN, ExtraRows, ExtraSource
 from gapstack.data.gender import FirstNames, first_names
+from gapstack.data.person_words import HE, SHE
 from gapstack.data.sources import file_of
 from gapstack.errors import DataNotFoundError
 
-_FORMS = {
-    Gender.MASCULINE: {"subject": "he", "object": "him", "possessive": "his"},
-    Gender.FEMININE: {"subject": "she", "object": "her", "possessive": "her"},
-}
+_PRONOUNS = {Gender.MASCULINE: HE, Gender.FEMININE: SHE}
 _SUBORDINATOR_WORDS = """
 because since as so but although though while when whenever until unless if after before that and
 """
@@ -134,7 +132,7 @@ def _fill(
     elif case is None:
         into.skip("the case of the blank is not sure")
     else:
-        form = _FORMS[gender][case]
+        form = getattr(_PRONOUNS[gender], case)
         if not before.strip() or before.rstrip()[-1] in ".!?":
             form = form.capitalize()
         if case == "possessive":
