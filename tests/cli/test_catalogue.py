@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from gapstack.cli.catalogue import member_record, stored_record
 from gapstack.data import read_gap, sources
 from gapstack.data.gap_data import sample
+from gapstack.members import MEMBERS
 from gapstack.runs.recipe import Recipe
 from tests.commands import gap, refused
 
@@ -20,6 +22,12 @@ def test_members_are_listed_and_their_settings_with_range_default_and_published_
     assert settings["encoder"]["published"] == "bert-large-uncased"
     assert settings["seed"]["default"] == 0
     assert settings["augment"]["description"].startswith("Augmentations")
+
+
+@pytest.mark.parametrize("name", [name for name in MEMBERS if not MEMBERS.entry(name).package])
+def test_stored_settings_are_those_of_the_class(name):
+    """python scripts/describe_members.py writes them again after a change."""
+    assert stored_record(name) == json.loads(json.dumps(member_record(name)))
 
 
 def test_a_recipe_is_listed_shown_and_exported_and_never_overwritten(tmp_path, monkeypatch):

@@ -129,6 +129,7 @@ main()
     [
         (("--help",), {"numpy", "pandas", "sklearn", "scipy"}),
         (("members",), {"numpy", "pandas", "sklearn", "scipy"}),
+        (("members", "probert"), {"numpy", "pandas", "sklearn", "scipy"}),
         (("recipes",), {"numpy", "pandas", "sklearn", "scipy"}),
         (("compare", "first.csv", "second.csv", "--gold", "gold.tsv", "--replicates", "100"), {"lightgbm"}),
     ],

@@ -107,14 +107,6 @@ def recipes() -> dict[str, Any]:
     }
 
 
-def settings_of(member: str) -> Any:
-    """Names, ranges and defaults of a member's settings, without the prose that describes them."""
-    found = printed_json("members", member)
-    for setting in found["settings"].values():
-        setting.pop("description")
-    return found
-
-
 def comparison(folder: Path, gold: Path | None, *names: str) -> Any:
     """Scores, intervals, tests, slices and contributions of some submissions; long tables told by their columns."""
     rows = ("--gold", gold) if gold else ()

@@ -12,7 +12,6 @@ from gapstack.data import write_gap
 from gapstack.data.augment import AUGMENTATIONS
 from gapstack.ensemble import CALIBRATORS, STACKERS
 from gapstack.features import BLOCKS
-from gapstack.members import MEMBERS
 from tests.golden import quantities
 from tests.members.test_contract import ROWS
 
@@ -81,11 +80,6 @@ def test_list_of_members(golden):
 
 def test_list_of_recipes(golden):
     golden("listings", "gap recipes", quantities.recipes())
-
-
-@pytest.mark.parametrize("name", MEMBERS)
-def test_settings_of_member(name, golden):
-    golden("listings", f"gap members {name}", quantities.settings_of(name), EXACT)
 
 
 def test_options_of_every_command(golden):

@@ -13,7 +13,6 @@ from gapstack.data.gap_files import (
     write_scorer_tsv,
     write_submission,
 )
-from gapstack.data.gender import swap_gender
 
 __all__ = [
     "Corpus",
@@ -28,7 +27,6 @@ __all__ = [
     "read_gap",
     "read_scorer_tsv",
     "read_submission",
-    "swap_gender",
     "write_gap",
     "write_scorer_tsv",
     "write_submission",

@@ -3,12 +3,14 @@
 An augmentation maps an example to a changed one, or to None where it does not apply.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise, takewhile
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -16,9 +18,11 @@ from numpy.typing import NDArray
 
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Gender, Label, Replacement, Span, edit, occurrences
-from gapstack.data.gender import FirstNames, feminise, first_names, swap_gender
 from gapstack.registry import Registry
 from gapstack.settings import OneOf
+
+if TYPE_CHECKING:
+    from gapstack.data.gender import FirstNames
 
 _SWAPPED = {Label.A: Label.B, Label.B: Label.A, Label.NEITHER: Label.NEITHER, None: None}
 Change = Callable[[Example], Example | None]
@@ -151,6 +155,8 @@ def other_person(example: Example, names: FirstNames | None = None) -> Example |
 
     The new name shares no word with A or B and is not linked to the right name by words such as "born" or "called".
     """
+    from gapstack.data.gender import first_names
+
     if example.label not in (Label.A, Label.B):
         return None
     right, other = (example.a, example.b) if example.label == Label.A else (example.b, example.a)
@@ -184,6 +190,19 @@ def _may_be_one_person(text: str, name: str, right: str) -> bool:
     return False
 
 
+# gendered words and names are read on first use
+def _swap_gender(example: Example) -> Example:
+    from gapstack.data.gender import swap_gender
+
+    return swap_gender(example)
+
+
+def _feminise(example: Example) -> Example:
+    from gapstack.data.gender import feminise
+
+    return feminise(example)
+
+
 class Augmentation(NamedTuple):
     """A change of one example; ``columns`` maps its probabilities back, see :class:`Variant`."""
 
@@ -196,8 +215,8 @@ AUGMENTATIONS: Registry[Augmentation] = Registry(
     {
         "original": Augmentation(lambda example: example),
         "swap_names": Augmentation(swap_names, (1, 0, 2)),
-        "swap_gender": Augmentation(swap_gender),
-        "feminise": Augmentation(feminise),
+        "swap_gender": Augmentation(_swap_gender),
+        "feminise": Augmentation(_feminise),
         "other_person": Augmentation(other_person),
         "forget_page": Augmentation(lambda example: replace(example, url=None) if example.url else None),
         **{f"anonymise_{k}": Augmentation(partial(anonymise_names, variant=k)) for k in range(4)},

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.data import html
 from gapstack.data.cells import Columns, Row, whole_number
 from gapstack.data.example import GENDER_BY_FORM, Example, Label, Span
 from gapstack.errors import DataError, Place, counted, located
@@ -99,6 +98,8 @@ class Corpus(Sequence[Example]):
 
     def _repr_html_(self) -> str:
         """Counts of labels and genders, and the first rows."""
+        from gapstack.data.html import escape
+
         labels = Counter("no label" if e.label is None else e.label.name for e in self)
         genders = Counter(GENDER_BY_FORM.get(e.pronoun_text.lower(), "of no known pronoun") for e in self)
         counts = [f"{n:,} {kind}" for of in (labels, genders) for kind, n in sorted(of.items())]
@@ -107,7 +108,7 @@ class Corpus(Sequence[Example]):
         )
         rows = "".join(example.marked() for example in self.examples[:_SHOWN])
         more = f"<p>and {len(self) - _SHOWN:,} more</p>" if len(self) > _SHOWN else ""
-        return f"<p><b>{html.escape(caption)}</b></p>{rows}{more}"
+        return f"<p><b>{escape(caption)}</b></p>{rows}{more}"
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each example: id, text, mentions with their offsets, url, label."""

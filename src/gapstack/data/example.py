@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
 
-from gapstack.data import html
 from gapstack.data.person_words import GENDER_BY_FORM, THEY, Gender
 from gapstack.errors import DataError
 from gapstack.files import fingerprint
@@ -152,6 +151,8 @@ class Example:
 
     def marked(self, *notes: str) -> str:
         """Return the text as HTML with names and pronoun highlighted; id, label and ``notes`` below."""
+        from gapstack.data import html
+
         label = [f"label {self.label.name}"] if self.label is not None else []
         return (
             f"<p>{html.marked(self.text, {'pronoun': self.pronoun, 'A': self.a, 'B': self.b})}<br>"

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from gapstack.cache import by_content
-from gapstack.data import gap_data, sources
+from gapstack.data import sources
 from gapstack.data.contamination import shared_with
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example
@@ -45,7 +45,7 @@ def load_teacher(teacher: str | Sequence[str]) -> SoftLabels:
     """
     submissions = _submissions(teacher)
     groups = [(read_gap(rows), files) for rows, files in submissions.items()]
-    others = [gap_data.gap_split(split) for split in gap_data.SPLITS if sources.find(f"gap-{split}")]
+    others = [read_gap(path) for path in _splits_of_gap()]
     for path, (rows, files) in zip(submissions, groups, strict=True):
         if path.name != ROWS:  # what stage 2 scored
             predicted = {identifier for file in files for identifier in _read_by_id(file)}
@@ -70,8 +70,13 @@ def load_teacher(teacher: str | Sequence[str]) -> SoftLabels:
 def teacher_files(teacher: str | Sequence[str]) -> list[Path]:
     """All files that :func:`load_teacher` reads: submissions, the rows, and the available splits of GAP."""
     groups = _submissions(teacher).items()
-    splits = (sources.find(f"gap-{split}") for split in gap_data.SPLITS)
-    return [*(file for rows, files in groups for file in (*files, rows)), *filter(None, splits)]
+    return [*(file for rows, files in groups for file in (*files, rows)), *_splits_of_gap()]
+
+
+def _splits_of_gap() -> list[Path]:
+    """Files of the available splits of GAP."""
+    splits = (sources.find(f"gap-{split}") for split in ("development", "validation", "test"))
+    return [path for path in splits if path]
 
 
 def _teacher_digest(teacher: str | Sequence[str] | None) -> str:

@@ -21,7 +21,6 @@ from gapstack.errors import DamageError, GapstackError, MemberError, NotFittedEr
 from gapstack.members import MEMBERS
 from gapstack.members.identity import identity_of
 from gapstack.members.learned_state import State, restore_state, state_of
-from gapstack.members.saved import save
 from gapstack.settings import Configured, ReadInput, read_by
 from gapstack.types import Ints, Labels, Probabilities
 
@@ -217,6 +216,8 @@ class Member(Configured, BaseEstimator, Predictor):
 
     def save(self, folder: Path) -> None:
         """Write the fitted member; NotFittedError before ``fit``, MemberError if its class is not registered."""
+        from gapstack.members.saved import save
+
         save(self, MEMBERS.name_of(type(self)), folder)
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:

@@ -1,13 +1,17 @@
 """Corpora that were not made for GAP, as GAP-like rows to train on: a pronoun, the name it means, another name."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from gapstack.data import sources
-from gapstack.data.extra.rows import ExtraRows, ExtraSource, read_rows
 from gapstack.files import fingerprint, tree_digest
 from gapstack.registry import Registry
 from gapstack.settings import OneOf, Reads
+
+if TYPE_CHECKING:
+    from gapstack.data.extra.rows import ExtraRows, ExtraSource
 
 _SENTENCES, _MINED = "gapstack.data.extra.sentences", "gapstack.data.extra.mined"
 EXTRA: Registry[ExtraSource] = Registry(
@@ -51,4 +55,6 @@ ExtraNames = Annotated[
 
 def load(name: str, *, neutral: bool = False) -> ExtraRows:
     """Read an extra corpus, one of :data:`EXTRA`; ``neutral`` also takes rows about pronouns without gender."""
+    from gapstack.data.extra.rows import read_rows
+
     return read_rows(name, EXTRA[name].read, neutral=neutral)
