@@ -252,7 +252,7 @@ class _Story:
             names.both,
             names.surnames,
         ]
-        return self._pick(lists[self._rng.choice(4, p=[0.45, 0.15, 0.25, 0.15])])
+        return self._pick(lists[self._rng.choice(4, p=[0.65, 0.05, 0.15, 0.15])])
 
     def write(self) -> str:
         """Text with brackets."""
