@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_METRICS = ("logloss", "f1_overall", "f1_masculine", "f1_feminine", "bias")
 PROJECT = "gapstack"  # experiment in MLflow, and project in Weights & Biases
 
 
@@ -83,6 +82,7 @@ def _run_card(
     repository: str, recipe: Recipe, versions: Mapping[str, str], parts: Sequence[PartScores]
 ) -> str:
     from gapstack.display.report import scores_table
+    from gapstack.evaluation import metrics_in
 
     facts = {
         "Members": [f"`{part.label}`" for part in recipe.members],
@@ -91,7 +91,8 @@ def _run_card(
         "Fitted with": [f"{name} {version}" for name, version in versions.items()],
     }
     about = f"A run of gapstack, recipe `{recipe.name}`{f': {recipe.title}' if recipe.title else ''}."
-    tables = scores_table({part.heading: list(part.systems.items()) for part in parts}, metrics=_METRICS)
+    sections = {part.heading: list(part.systems.items()) for part in parts}
+    tables = scores_table(sections, metrics=metrics_in("overview"))
     return _card(repository, about, facts, tables.markdown())
 
 

@@ -115,14 +115,17 @@ class Comparison:
     @property
     def ranking(self) -> str:
         """The metric by which the first is the best: logloss, or F1 where it has no probabilities."""
-        return "f1_overall" if np.isnan(self.main.points("logloss")[0]) else "logloss"
+        return next(name for name in metrics_in("ranking") if not np.isnan(self.main.points(name)[0]))
 
     def against_best(self) -> list[Verdict]:
         """Return the verdict on each system except the best, which is the first."""
         verdicts = []
         for place in range(1, len(self.names)):
-            soft = not np.isnan(self.pairs["logloss"].difference[place, 0, 0])
-            metric = "logloss" if soft else "f1_overall"
+            metric = next(
+                name
+                for name in metrics_in("ranking")
+                if not np.isnan(self.pairs[name].difference[place, 0, 0])
+            )
             pairs = self.pairs[metric]
             outcome = {1: "better", -1: "worse", 0: "not significant"}[int(pairs.wins()[place, 0])]
             verdicts.append(Verdict(metric, pairs.compared(place, 0), outcome))
@@ -136,7 +139,7 @@ class Comparison:
     def __repr__(self) -> str:
         """At most ten lines: the rows, the best systems with their logloss and F1, and how many there are."""
         title, shown = self._scores_table().title, self.names[:_REPR_NAMES]
-        columns = [metric_column(metric) for metric in ("logloss", "f1_overall")]
+        columns = [metric_column(metric) for metric in metrics_in("ranking")]
         lines = [
             ", ".join([name, *(f"{c.title} {c.show(self.main.interval(name, c.key))}" for c in columns)])
             for name in shown
@@ -295,11 +298,13 @@ def measure(
     )
 
 
-def _rank(rows: Corpus, entry: ComparedEntry) -> tuple[float, float]:
+def _rank(rows: Corpus, entry: ComparedEntry) -> tuple[float, ...]:
     """The best first: by logloss, then those without one by F1."""
     scores = score_predictions(rows, entry.answers)
-    loss, f1 = scores.value("logloss"), scores.value("f1_overall")
-    return np.inf if loss is None else loss, -(f1 or 0.0)
+    values = ((METRICS[name].better, scores.value(name)) for name in metrics_in("ranking"))
+    return tuple(
+        np.inf if value is None else value if better == "low" else -value for better, value in values
+    )
 
 
 def _contribution(rows: Corpus, soft: Mapping[str, Floats], replicates: int, seed: int) -> BlendContribution:

@@ -63,12 +63,13 @@ def scores_table(comparison: Comparison, *, intervals: bool = True) -> Table:
     texts, numbers = warnings(comparison)
     rows = comparison.rows
     columns: dict[Column, Values] = {}
+    first = metrics_in("ranking")[0]
     for metric in dict.fromkeys([*metrics_in("pairs"), *metrics_in("compare")]):
         ends = comparison.main.intervals[metric]
-        columns[metric_column(metric)] = ends if intervals or metric == "logloss" else ends[:, 0]
-        if metric == "logloss" and len(comparison.entries) > 1:
+        columns[metric_column(metric)] = ends if intervals or metric == first else ends[:, 0]
+        if metric == first and len(comparison.entries) > 1:
             verdicts = [
-                one.outcome + (f" by {METRICS[one.metric].title}" if one.metric != "logloss" else "")
+                one.outcome + (f" by {METRICS[one.metric].title}" if one.metric != first else "")
                 for one in comparison.against_best()
             ]
             best = f"best by {METRICS[comparison.ranking].title}"
@@ -90,7 +91,7 @@ def scores_table(comparison: Comparison, *, intervals: bool = True) -> Table:
 
 def _label_sets(comparison: Comparison) -> Table:
     columns: dict[Column, Values] = {}
-    for metric in ("logloss", "f1_overall"):
+    for metric in metrics_in("ranking"):
         for name, scores in comparison.scores.items():
             key, group = f"{metric} {name}", METRICS[metric].title
             columns[metric_column(metric, key=key, title=name, group=group)] = scores.points(metric)

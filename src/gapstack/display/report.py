@@ -81,15 +81,17 @@ def scores_table(
     degenerate: Mapping[str, Mapping[str, Scores]] | None = None,
     intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]] | None = None,
     extra: Mapping[str, Mapping[str, Cell]] | None = None,
-    metrics: Sequence[str] = metrics_in("score"),
+    metrics: Sequence[str] | None = None,
     name_title: str = "member",
 ) -> Table:
     """Compare members, a stack and constant baselines in one table.
 
     ``sections`` are pairs of name and scores by section title. ``degenerate`` has the result of ``degenerate_scores``
     by section, for rows at its end that are never the best; ``intervals`` by section, name and metric replace plain
-    scores; ``extra`` has further cells by name and column title, after the ``metrics``.
+    scores; ``extra`` has further cells by name and column title, after the ``metrics`` (default: those of tables of
+    scores).
     """
+    metrics = metrics_in("score") if metrics is None else metrics
     columns = {name: metric_column(name) for name in metrics}
     parts: list[Section] = []
     for section_title, rows in sections.items():

@@ -146,9 +146,12 @@ class Metric:
     ``help`` explains it there;
     ``better`` is low, high, or None if it is best near 1. ``rows`` maps a labelled corpus and :class:`Predictions` to
     the (n, ``columns``) contributions of the rows, ``score`` sums (..., 1 + columns), the number of rows first, to
-    scores (...), NaN without a value. ``tables`` say where it is shown: ``score`` (tables of scores), ``summary`` (with
-    intervals, in runs and their listing), ``compare`` (of a comparison), ``pairs`` (tests of all
-    pairs), ``balance`` (genders reweighted by difficulty). ``probabilities``: it has no value without them.
+    scores (...), NaN without a value. ``probabilities``: it has no value without them. ``tables`` say where it stands:
+
+    - ``score``: tables of scores; ``compare``: those of a comparison; ``summary``: runs, with intervals;
+    - ``overview``: the columns of the shared task's overview, and of model cards;
+    - ``pairs``: tests of all pairs; ``ranking``: systems are ranked by the first of these (of ``pairs``) with a value;
+    - ``slices``, ``gaps``: parts of the data, and feminine minus masculine; ``balance``: genders reweighted.
     """
 
     name: str
@@ -274,7 +277,7 @@ _LIST = [
         decimals=4,
         rows=_soft(example_losses),
         score=mean_score,
-        tables=("score", "compare", "summary", "pairs", "slices", "gaps"),
+        tables=("score", "compare", "summary", "pairs", "slices", "gaps", "ranking", "overview"),
         probabilities=True,
         help="Mean of minus the log of the right answer's probability; 0 is perfect",
     ),
@@ -287,7 +290,7 @@ _LIST = [
         columns=3,
         score=_f1,
         defined=_has_right_name,
-        tables=("score", "compare", "balance", "slices"),
+        tables=("score", "compare", "balance", "slices", "overview"),
         help="F1 on masculine pronouns, percent",
     ),
     Metric(
@@ -299,7 +302,7 @@ _LIST = [
         columns=3,
         score=_f1,
         defined=_has_right_name,
-        tables=("score", "compare", "balance", "slices"),
+        tables=("score", "compare", "balance", "slices", "overview"),
         help="F1 on feminine pronouns, percent",
     ),
     Metric(
@@ -311,7 +314,7 @@ _LIST = [
         columns=3,
         score=_f1,
         defined=_has_right_name,
-        tables=("score", "compare", "summary", "pairs", "balance", "slices", "gaps"),
+        tables=("score", "compare", "summary", "pairs", "balance", "slices", "gaps", "ranking", "overview"),
         help="F1 on all pronouns, percent",
     ),
     Metric(
@@ -322,7 +325,7 @@ _LIST = [
         rows=_counts_of(*_GENDERS),
         columns=6,
         score=_bias,
-        tables=("score", "compare", "summary", "balance"),
+        tables=("score", "compare", "summary", "balance", "overview"),
         help="F1 on feminine divided by F1 on masculine pronouns; 1 is even",
     ),
     Metric(

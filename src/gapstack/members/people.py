@@ -1,6 +1,8 @@
 """People in a window: detected names, grouped by person, and the gender that a title or first name suggests.
 
-That gender moves a probability (:mod:`gapstack.members.coupling`) and excludes nobody.
+That gender moves a probability (:mod:`gapstack.members.coupling`) and excludes nobody. The names are the parser's and
+not the mentions of the model of running text: the weights of the coupling were fitted on the parser's names, any
+``--parser`` can find them, and a row of GAP compares names, while that model also finds "the old man".
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from gapstack.data.sources import paper
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.display.report import Report
 from gapstack.encoding.encoder_files import EMBEDDED
-from gapstack.evaluation import score
+from gapstack.evaluation import metrics_in, score
 from gapstack.members import MEMBERS, create
 from gapstack.runs.stored_results import Result, Run
 
@@ -57,7 +57,6 @@ OURS: Mapping[str, tuple[str | None, str | None, tuple[str, ...]]] = {
 default: clusters of a resolver are a setting of ``grep``.
 """
 
-METRICS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias")
 _COLUMNS = (
     *(Column("encoder", "encoder"), Column("cross_validated", "logloss CV"), Column("logloss", "logloss")),
     *(Column("f1_masculine", "F1 M", 1), Column("f1_feminine", "F1 F", 1), Column("f1_overall", "F1 O", 1)),
@@ -106,8 +105,8 @@ def report(run: Run) -> Report:
 def _measured(run: Run, result: Result) -> dict[str, Any]:
     trained, held = score(run.train, result.out_of_fold), score(run.test, result.test)
     return {
-        "out_of_fold": {key: trained.value(key) for key in METRICS},
-        "held_out": {key: held.value(key) for key in METRICS},
+        "out_of_fold": {key: trained.value(key) for key in metrics_in("overview")},
+        "held_out": {key: held.value(key) for key in metrics_in("overview")},
         "seconds": result.seconds,
         "parameters": result.parameters,
         "contaminated_by": list(result.contaminated_by),
