@@ -184,6 +184,8 @@ def test_probabilities_with_tabs_and_decisions_with_header_or_neither(tmp_path):
         b"ID\tA-coref\tB-coref\nr1\tTRUE\tFALSE\nr2\tFALSE\tFALSE\n",
         b"ID\tA_coref\tB_coref\tNEITHER\nr1\tTRUE\tFALSE\tFALSE\nr2\tFALSE\tFALSE\tTRUE\n",
         b"r1\tTRUE\tFALSE\tFALSE\nr2\tFALSE\tFALSE\tTRUE\n",
+        b"ID\tA\tB\nr1\tTrue\tFalse\nr2\tFalse\tFalse\n",
+        b"ID\tA\tB\tNEITHER\nr1\tTRUE\tFALSE\tFALSE\nr2\tFALSE\tFALSE\tTRUE\n",
     ):
         path.write_bytes(blob)
         assert is_scorer_tsv(path)

@@ -36,6 +36,38 @@ def test_both_formats_become_the_same_rows(name, tmp_path):
     assert rows[0].text == FIRST.replace(" .", ".")
 
 
+def test_parquet_of_hugging_face_becomes_the_same_rows(tmp_path):
+    """Its columns are lists, among others that are not read."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    lines = LINES["wino_bias.jsonl"]
+    (tmp_path / "lines.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    frame = pandas.DataFrame([{"document_id": "x", "word_number": [0], **json.loads(line)} for line in lines])
+    frame.to_parquet(tmp_path / "parquet.parquet")
+    (tmp_path / "rows").mkdir()
+    gap(
+        "audit-rows",
+        tmp_path / "rows",
+        "--input",
+        tmp_path / "lines.jsonl",
+        "--input",
+        tmp_path / "parquet.parquet",
+    )
+    first, second = (read_gap(tmp_path / "rows" / f"{name}.tsv") for name in ("lines", "parquet"))
+    assert [(row.text, row.label) for row in first] == [(row.text, row.label) for row in second]
+
+
+@pytest.mark.parametrize("content", ["nothing of parquet", "other columns"])
+def test_another_parquet_is_refused(content, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "bad.parquet"
+    path.write_text(content, encoding="utf-8")
+    if content == "other columns":
+        pandas.DataFrame({"text": ["a"]}).to_parquet(path)
+    assert "bad.parquet" in refused("audit-rows", tmp_path / "rows", "--input", path)
+
+
 @pytest.mark.parametrize(
     "line", ["{}", "male\tx\tThe pilot slept.\tpilot", "male\t1\tThe pilot slept.\tcook"]
 )

@@ -68,9 +68,17 @@ WRITTEN = {
         **{"doc_key": "row-1", "sentences": [TOKENS[:5], TOKENS[5:]], "clusters": []},
         **{"predicted_clusters": BY_TOKEN, "speakers": []},
     },
+    "e2e-coref-gold": {
+        **{"doc_key": "row-1", "sentences": [TOKENS[:5], TOKENS[5:]], "clusters": BY_TOKEN},
+        "speakers": [["-"] * 5, ["-"] * 6],
+    },
     "wl-coref": {
         **{"document_id": "row-1", "cased_words": TOKENS, "sent_id": [0] * len(TOKENS), "word_clusters": []},
         "span_clusters": [[[start, end + 1] for start, end in cluster] for cluster in BY_TOKEN],
+    },
+    "wl-coref-gold": {
+        **{"document_id": "row-1", "cased_words": TOKENS, "sent_id": [0] * len(TOKENS)},
+        "clusters": [[[start, end + 1] for start, end in cluster] for cluster in BY_TOKEN],
     },
     "maverick": {
         **{"id": "row-1", "tokens": TOKENS, "clusters_token_offsets": BY_TOKEN},

@@ -115,7 +115,7 @@ def audit_rows_command(
         help="Folder for SUITE.tsv files in GAP's columns, unlabelled.", parser=common.output_file
     ),
     input: list[Path] | None = common.input_option(
-        "Instead of the suites: wino_bias of Hugging Face (JSON lines) or WinoMT (TSV), as labelled rows."
+        "Instead of the suites: wino_bias of Hugging Face (parquet, JSON lines) or WinoMT (TSV), as labelled rows."
     ),
     data: common.DataOption = None,
     all_rows: AllRowsOption = False,

@@ -39,6 +39,7 @@ SCORER_COLUMNS: Columns = ("ID", "A-coref", "B-coref")
 SUBMISSION_COLUMNS: Columns = ("ID", "A", "B", "NEITHER")
 SOLUTION_COLUMNS: Columns = (*SUBMISSION_COLUMNS, "Usage")
 _NEITHER_COLUMNS: Columns = (*SCORER_COLUMNS, "NEITHER")
+_SCORER_LAYOUTS = (SCORER_COLUMNS, _NEITHER_COLUMNS, SUBMISSION_COLUMNS[:3], SUBMISSION_COLUMNS)
 
 MISSING = -1  # a decision that was not given: an empty cell of a scorer TSV
 _DECISIONS = {"true": 1, "false": 0, "": MISSING}
@@ -129,8 +130,10 @@ class Solution(NamedTuple):
 
 def is_scorer_tsv(path: Path) -> bool:
     """True for decisions with tabs, False for probabilities with commas or tabs."""
-    first = _first_line(path)
-    return "\t" in first and not _is_header(first, SUBMISSION_COLUMNS)
+    first, second = (*_first_lines(path, 2), "")[:2]
+    if _is_header(first, SUBMISSION_COLUMNS):  # some teams give decisions this header
+        return {"true", "false"} & set(second.lower().split("\t")) != set()
+    return "\t" in first
 
 
 def is_solution(path: Path) -> bool:
@@ -139,7 +142,11 @@ def is_solution(path: Path) -> bool:
 
 
 def _first_line(path: Path) -> str:
-    return next(iter_lines(Path(path))).decode("utf-8", "replace")
+    return _first_lines(path, 1)[0]
+
+
+def _first_lines(path: Path, count: int) -> list[str]:
+    return [line.decode("utf-8", "replace") for line in islice(iter_lines(Path(path)), count)]
 
 
 def _is_header(line: str, columns: Columns) -> bool:
@@ -150,17 +157,19 @@ def _is_header(line: str, columns: Columns) -> bool:
 def read_scorer_tsv(path: Path) -> ScorerRows:
     """Read decisions for the official scorer; repeated ids stay, since it counts the first."""
     first = _first_line(path)
-    header = any(_is_header(first, columns) for columns in (SCORER_COLUMNS, _NEITHER_COLUMNS))
-    columns = _NEITHER_COLUMNS if first.count("\t") == len(SCORER_COLUMNS) else SCORER_COLUMNS
+    columns = next((layout for layout in _SCORER_LAYOUTS if _is_header(first, layout)), None)
+    header = columns is not None
+    if columns is None:
+        columns = _NEITHER_COLUMNS if first.count("\t") == len(SCORER_COLUMNS) else SCORER_COLUMNS
 
     def parse(row: Row) -> tuple[str, list[int]]:
-        for column in columns[1:]:
+        for column in row.columns[1:]:
             if row[column].lower() not in _DECISIONS:
                 raise row.error(column, f"found {row[column]!r}", expected="TRUE, FALSE or nothing")
-        decisions = [_DECISIONS[row[column].lower()] for column in SCORER_COLUMNS[1:]]
-        if columns is _NEITHER_COLUMNS and row["NEITHER"].lower() == "true" and 1 in decisions:
+        a, b, *neither = (_DECISIONS[row[column].lower()] for column in row.columns[1:])
+        if 1 in neither and 1 in (a, b):
             raise row.error("NEITHER", "is TRUE, as a name is", expected="FALSE, or FALSE for A and B")
-        return _id(row), decisions
+        return _id(row), [a, b]
 
     rows = read_table(path, (columns,), parse, header=header)
     return ScorerRows([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int8))

@@ -80,7 +80,7 @@ def _rows_of(path: Path, ids: Sequence[str], corpus: Corpus, is_tsv: bool) -> tu
         ],
     }
     notes = [
-        f"{len(names):,} ids are {state} ({', '.join(sorted(names)[:3])})"
+        f"{counted(len(names), 'id')} {'is' if len(names) == 1 else 'are'} {state} ({', '.join(sorted(names)[:3])})"
         for state, names in found.items()
         if names
     ]

@@ -157,6 +157,21 @@ def _corenlp(name: str | None, record: dict[str, Any]) -> Output:
     return from_tokens(name, tokens, chains)
 
 
+def _e2e(key: str) -> Callable[[str | None, dict[str, Any]], Output]:
+    """Sentences of tokens, and under a key clusters of [first, last] tokens, both included."""
+    return lambda name, record: from_tokens(name, list(chain.from_iterable(record["sentences"])), record[key])
+
+
+def _wl(key: str) -> Callable[[str | None, dict[str, Any]], Output]:
+    """Tokens, and under a key clusters of half-open ranges of them."""
+
+    def read(name: str | None, record: dict[str, Any]) -> Output:
+        clusters = [[(start, end - 1) for start, end in cluster] for cluster in record[key]]
+        return from_tokens(name, record["cased_words"], clusters)
+
+    return read
+
+
 def _spacy_groups(name: str | None, record: dict[str, Any]) -> Output:
     # other components write groups too, and coref_head_clusters_N holds heads only
     groups = [group for key, group in record["spans"].items() if key.startswith("coref_clusters")]
@@ -191,24 +206,13 @@ FORMATS: Registry[Format] = Registry(
             "document clusters",
             lambda name, record: from_tokens(name, record["document"], record["clusters"]),
         ),
-        # e2e-coref's predict.py and its descendants: clusters of [first, last] tokens, both included
-        "e2e-coref": _json_format(
-            "e2e-coref",
-            "sentences predicted_clusters",
-            lambda name, record: from_tokens(
-                name, list(chain.from_iterable(record["sentences"])), record["predicted_clusters"]
-            ),
-        ),
-        # wl-coref's predict.py: half-open ranges of tokens
-        "wl-coref": _json_format(
-            "wl-coref",
-            "cased_words span_clusters",
-            lambda name, record: from_tokens(
-                name,
-                record["cased_words"],
-                [[(start, end - 1) for start, end in cluster] for cluster in record["span_clusters"]],
-            ),
-        ),
+        # e2e-coref's predict.py and its descendants
+        "e2e-coref": _json_format("e2e-coref", "sentences predicted_clusters", _e2e("predicted_clusters")),
+        # the jsonlines that they are trained on, and that s2e-coref and others write too
+        "e2e-coref-gold": _json_format("e2e-coref", "doc_key sentences clusters", _e2e("clusters")),
+        # wl-coref's predict.py, and the jsonlines that it is trained on
+        "wl-coref": _json_format("wl-coref", "cased_words span_clusters", _wl("span_clusters")),
+        "wl-coref-gold": _json_format("wl-coref", "cased_words clusters", _wl("clusters")),
         # Maverick's predict: as AllenNLP; its character offsets are missing for texts given as tokens
         "maverick": _json_format(
             "maverick",

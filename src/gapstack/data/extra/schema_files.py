@@ -1,21 +1,22 @@
-"""Sentences about two occupations, as Hugging Face's ``wino_bias`` (JSON lines) and WinoMT (TSV) have them.
+"""Sentences about two occupations: Hugging Face's ``wino_bias`` (parquet, or exported as JSON lines) and WinoMT (TSV).
 
 ``wino_bias`` marks the occupation that the pronoun means and the pronoun, as the first and last word of each mention.
 WinoMT (Stanovsky, Smith and Zettlemoyer 2019) has gender, index of the occupation's word, sentence and occupation. The
 other occupation is the only one in the sentence that another line of the file is about.
 """
 
-import json
 import re
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gapstack.data.cells import read_text
+from gapstack.data.cells import read_json, read_text
 from gapstack.data.example import Span
 from gapstack.data.extra.rows import PRONOUN, ExtraRows
 from gapstack.data.extra.sentences import with_article
-from gapstack.errors import DataError, Place
+from gapstack.errors import DataError, Place, located
+from gapstack.registry import import_extra
 
 _ARTICLE = re.compile(r"(?:the|an?)\s+", re.IGNORECASE)
 
@@ -30,17 +31,15 @@ class _Schema(NamedTuple):
 def read_schema_file(path: Path, into: ExtraRows) -> None:
     """Read a file of either format; DataError for a line of another form."""
     schemas: list[_Schema] = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, item in _items(path):
         name = f"{path.stem}-{number}"
         try:
-            schemas.append(_wino_bias(name, line) if line.startswith("{") else _winomt(name, line))
+            schemas.append(_winomt(name, item) if isinstance(item, str) else _wino_bias(name, item))
         except (LookupError, ValueError, TypeError):
             raise DataError(
                 "not a sentence of wino_bias or WinoMT",
                 place=Place(path, number),
-                expected="JSON with tokens and coreference_clusters, or gender, index, sentence and occupation",
+                expected="tokens and coreference_clusters, or gender, index, sentence and occupation",
             ) from None
     occupations = sorted({each.text[slice(*each.person)].lower() for each in schemas}, key=len, reverse=True)
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, occupations))})\b", re.IGNORECASE)
@@ -56,8 +55,22 @@ def read_schema_file(path: Path, into: ExtraRows) -> None:
             into.add(schema.name, schema.text, schema.pronouns[0], *spans)
 
 
-def _wino_bias(name: str, line: str) -> _Schema:
-    item = json.loads(line)
+def _items(path: Path) -> Iterator[tuple[int, str | Mapping[str, Any]]]:
+    """Number and content of each sentence: a line, or a record of JSON or parquet."""
+    if path.suffix == ".parquet":
+        columns = ["tokens", "coreference_clusters"]
+        parquet = import_extra("pyarrow.parquet", "train")
+        with located(Place(path), "a parquet file with tokens and coreference_clusters"):
+            yield from enumerate(parquet.read_table(path, columns=columns).to_pylist(), 1)
+        return
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if line.startswith("{"):
+            yield number, read_json(line.encode(), path, number)
+        elif line.strip():
+            yield number, line
+
+
+def _wino_bias(name: str, item: Mapping[str, Any]) -> _Schema:
     tokens, ends = item["tokens"], [int(end) for end in item["coreference_clusters"]]
     starts = [0]
     for token in tokens:
