@@ -175,6 +175,13 @@ def test_answers_change_as_the_text_changes(server, browser):
         assert tab.wrong == []
 
 
+def test_the_answer_is_on_the_first_screen_of_a_telephone(server, browser):
+    with browser(server.address, offline=False, viewport={"width": 390, "height": 844}) as tab:
+        tab.locator(".card").first.wait_for()
+        assert tab.locator(".card h3").first.evaluate("one => one.getBoundingClientRect().bottom") < 844
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_the_address_has_the_text(server, browser):
     permissions = ["clipboard-read", "clipboard-write"]
     with browser(server.address, offline=False, permissions=permissions) as tab:
