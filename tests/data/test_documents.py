@@ -11,6 +11,9 @@ from gapstack.data.example import Span
 from gapstack.data.markup import extract_book, extract_html, extract_markdown
 from gapstack.errors import DataError, DataNotFoundError
 
+SENORA = (
+    "Se\u00f1ora Ru\u00edz \u2014 my aunt \u2014 met Zo\u00eb. \u201cHe\u2019s late\u201d, said \u00c9tienne."
+)
 ZOE = "Zoë met René at the café. \u201cHe\u2019s late\u201d, she said."
 
 
@@ -22,6 +25,23 @@ def test_encodings_are_detected(encoding, tmp_path):
     assert document.text == ZOE
     (forced,) = read_documents(path, encoding=encoding)
     assert forced.text == ZOE
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "mac_roman", "utf-16-be"])
+def test_letters_of_western_europe_are_not_taken_for_others(encoding, tmp_path):
+    """In cp1250, which fits as well, the letters with a tilde are others."""
+    path = tmp_path / "a.txt"
+    path.write_bytes(SENORA.encode(encoding))
+    (document,) = read_documents(path)
+    assert document.text == SENORA
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_of_ascii_alone_needs_no_mark(encoding, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes("Ann left.".encode(encoding))
+    (document,) = read_documents(path)
+    assert document.text == "Ann left."
 
 
 def test_a_wrong_encoding_is_one_error(tmp_path):
@@ -57,6 +77,7 @@ def test_what_is_no_text_is_refused_with_the_remedy(name, content, problem, tmp_
     ("name", "content"),
     [
         ("a.csv", 'ID,Text\r\n1,"Ann left.\nShe ran."\r\n2,Bo\r\n'),
+        ("a.csv", 'id;text\r\n1;"Ann left."\r\n2;Bo\r\n'),
         ("a.tsv", "id\ttext\n1\tAnn left.\n2\tBo\n"),
         ("a.json", json.dumps([{"id": 1, "text": "Ann left."}, {"id": "2", "text": "Bo"}])),
         ("a.jsonl", '{"id": 1, "text": "Ann left."}\n{"id": "2", "text": "Bo"}\n'),
@@ -87,6 +108,12 @@ def test_text_of_html_has_the_offsets_of_the_page():
     for words, written in (("Ann", "Ann"), ("O'Hara", "O&#39;Hara"), ("left", "le<b>f</b>t"), ("&", "&amp;")):
         at = extract.text.index(words)
         assert HTML[slice(*extract.origin(Span(at, at + len(words))))] == written
+
+
+def test_blocks_of_html_are_paragraphs_with_one_break_between_them():
+    page = "<html>\n<body>\n<div>\n <h1>Ann</h1>\n\n <ul>\n <li>She <b>ran</b> <i>off</i>.</li>\n "
+    page += "<li>Bo<br>\n left.<br><br>He hid."
+    assert extract_html(page).text.split("\n\n") == ["Ann", "She ran off.", "Bo\nleft.", "He hid."]
 
 
 def test_text_of_markdown_has_the_offsets_of_the_page():
@@ -138,9 +165,19 @@ def test_licence_and_contents_of_a_book_are_left_out(ends, tmp_path):
     assert extract_book("She left.") is None
 
 
-def test_turns_are_conversations_of_people(tmp_path):
+def test_the_small_print_of_old_books_is_left_out():
+    book = "*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*\n\nShe left.\n\n"
+    extract = extract_book(
+        f"Mr. Hart gives it away.\n\n{book}End of the Project Gutenberg Etext of X\nHe left.\n"
+    )
+    assert extract is not None
+    assert extract.text.strip() == "She left."
+
+
+@pytest.mark.parametrize("key", ["conversation", "conversation_id"])
+def test_turns_are_conversations_of_people(key, tmp_path):
     rows = [("x", "Ann", "Hi."), ("y", "Bo", "No."), ("x", "Cy", "I left.")]
-    lines = [json.dumps({"conversation": c, "speaker": s, "text": t}) for c, s, t in rows]
+    lines = [json.dumps({key: c, "speaker": s, "text": t}) for c, s, t in rows]
     (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
     first, second = read_documents(tmp_path / "a.jsonl")
     assert (first.id, first.text) == ("x", "Ann: Hi.\n\nCy: I left.")
@@ -154,6 +191,9 @@ def test_turns_are_conversations_of_people(tmp_path):
     [
         ("Anna: Hello.\nBo Lee: I am\nAnna: Oh.", ["Anna", "Bo Lee", "Anna"]),
         ("Anna: Hello.\n\nBO: Hi there.\r\n", ["Anna", "BO"]),
+        ("[00:01:02] Anna: Hello.\n[00:01:05] Bo: Hi.", ["Anna", "Bo"]),
+        ("[12/03/24, 10:15:02\u202fAM] Anna: Hi\n\u200e[12/03/24, 1:15:30\u202fPM] Bo: I", ["Anna", "Bo"]),
+        ("12/03/2024, 10:15 - Anna: Hi\n12/03/2024, 10:16 - Bo Lee: I", ["Anna", "Bo Lee"]),
         ("Note: she left.\nNote: he left.", []),
         ("She said: no.\nHe said: yes.\nAnna: Hello.", []),
         ("Anna left.\nShe met Bo.\nAnna: Hello.\nBo: Oh.\nAll went home.\nIt rained.", []),
@@ -174,6 +214,9 @@ def test_folders_and_patterns_are_files_with_different_ids(tmp_path):
     assert sorted(found.values()) == ["a", "sub/a", "sub/b"]
     assert [one.id for one in DocumentFiles(list(found), names=found)] == list(found.values())
     assert list(find_text_files([tmp_path / "*.txt"]).values()) == ["a"]
+    assert list(find_text_files([tmp_path / "**/*.txt"]).values()) == [
+        str(tmp_path / one) for one in ("a", "sub/a")
+    ]
     for place in ("*.csv", "none.txt"):
         with pytest.raises(DataNotFoundError):
             find_text_files([tmp_path / place])

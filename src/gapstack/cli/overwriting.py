@@ -6,13 +6,15 @@ from pathlib import Path
 
 from gapstack.errors import DataError
 
-_PAGE = ".html"  # never an input, so a page within an input's folder can be written again
+_NEVER_INPUTS = frozenset({".conll", ".conllu", ".graphml", ".ann", ".tokens", ".entities", ".book"})
+"""Formats that commands with folders as inputs do not read."""
 
 
 def refuse_overwriting(outputs: Sequence[Path], inputs: Iterable[Path]) -> None:
     """Raise DataError if an output is an input, a link to one, or another output, or if files would replace inputs.
 
-    A folder is refused as output if inputs lie in it, and so is an existing file of a folder that is an input.
+    A folder is refused as output if inputs lie in it, and so is an existing file of a folder that is an input, unless
+    gapstack wrote it.
     """
     for first, second in combinations(outputs, 2):
         if first.absolute() == second.absolute() or _are_same(first, second):
@@ -32,10 +34,17 @@ def _overwrites(output: Path, path: Path) -> str:
         return f"{output} is both input and output"
     if output.is_dir() and path.is_file() and _are_same(output, path.absolute().parent):
         return f"the folder {output}, in which files are written, has the input {path}"
-    is_overwritten = output.is_file() and output.suffix != _PAGE
-    if is_overwritten and path.is_dir() and output.resolve().is_relative_to(path.resolve()):
+    is_inside = output.is_file() and path.is_dir() and output.resolve().is_relative_to(path.resolve())
+    if is_inside and not _may_be_written_again(output):
         return f"{output} is a file of the input {path}"
     return ""
+
+
+def _may_be_written_again(output: Path) -> bool:
+    """True for a result of an earlier command within an input's folder."""
+    from gapstack.data.documents import is_result  # slow, and only needed if something is overwritten
+
+    return output.suffix in _NEVER_INPUTS or is_result(output)
 
 
 def _are_same(one: Path, other: Path) -> bool:

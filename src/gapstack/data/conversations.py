@@ -9,7 +9,13 @@ from typing import NamedTuple
 from gapstack.data.example import Span
 
 _TURN = re.compile(
-    r"^[ \t]*(?P<speaker>[A-Z][\w.'\u2019-]*(?: [A-Z(][\w.'\u2019)-]*){0,3})[ \t]*:[ \t]+(?=\S)", re.M
+    r"""
+    ^[ \t\u200e]*
+    (?:\[?\d[\d:.,/ -]{2,24}(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?\]?[ \t]+(?:-[ \t]+)?)?  # a time, as in exported chats
+    (?P<speaker>[A-Z][\w.'\u2019-]*(?:[ ][A-Z(][\w.'\u2019)-]*){0,3})
+    [ \t]*:[ \t]+(?=\S)
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
 _NOT_SPEAKERS = frozenset(
     {

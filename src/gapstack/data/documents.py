@@ -5,9 +5,10 @@
                           the contents of Project Gutenberg's books are left out
 ``.html``, ``.md``        the text of a page
 ``.jsonl``                an object a line: ``text``, optionally ``id``, ``url``, ``title``; with ``speaker`` a turn,
-                          of the conversation of its id ``conversation`` or of the file
+                          of the conversation of its id ``conversation`` (in ConvoKit's files ``conversation_id``)
+                          or of the file
 ``.json``                 an array of texts or of such objects
-``.csv``, ``.tsv``        a column ``text``, optionally ``id`` and ``url``
+``.csv``, ``.tsv``        a column ``text``, optionally ``id`` and ``url``; CSV with commas or semicolons
 ========================= ===========================================================================================
 """
 
@@ -32,7 +33,7 @@ from gapstack.data.encodings import decode_any, note_once
 from gapstack.data.example import Span
 from gapstack.data.markup import Extract, extract_book, extract_html, extract_markdown
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, Place, shown
-from gapstack.files import no_such_file, read_bytes
+from gapstack.files import no_such_file, open_bytes, read_bytes
 
 TEXT_SUFFIXES = (
     ".txt",
@@ -48,6 +49,13 @@ TEXT_SUFFIXES = (
     ".tsv",
 )
 """Files of a folder that are read as texts."""
+_RESULTS = {
+    ".csv": re.compile(rb"text,(?:start,end,pronoun|person,name),"),
+    ".jsonl": re.compile(rb'\{"id": ?"(?:[^"\\]|\\.)*", ?"resolver": ?"gapstack"'),
+    ".json": re.compile(rb'\[\n\{"data": \{"id": '),
+    ".html": re.compile(rb'<!doctype html>.{0,500}<meta name="generator" content="gapstack">', re.DOTALL),
+}
+"""How files begin that gapstack writes."""
 _MANY = frozenset({".jsonl", ".json", ".csv", ".tsv"})
 """Those with many documents, which have their own ids."""
 
@@ -75,6 +83,7 @@ class _Line(TypedDict):
     title: NotRequired[str | None]
     speaker: NotRequired[str | None]
     conversation: NotRequired[str | int | None]
+    conversation_id: NotRequired[str | int | None]
 
 
 @dataclass(frozen=True)
@@ -125,12 +134,14 @@ class DocumentFiles:
 def find_text_files(places: Iterable[Path]) -> dict[Path, str]:
     """Text files by what users give (files, folders, patterns such as ``*.txt``), with ids that tell them apart.
 
-    Files in folders have one of :data:`TEXT_SUFFIXES`, perhaps packed; DataNotFoundError where there are none.
+    Files in folders have one of :data:`TEXT_SUFFIXES`, perhaps packed, and are no :func:`is_result`; DataNotFoundError
+    where there are none.
     """
     found: dict[Path, str] = {}
     for place in places:
         if place.is_dir():
-            files = sorted(path for path in place.rglob("*") if path.is_file() and _is_text_file(path))
+            texts = filter(_is_text_file, place.rglob("*"))
+            files = sorted(path for path in texts if not is_result(path))
             for path in files:
                 relative = path.relative_to(place)
                 found.setdefault(path, str(relative.with_name(_stem(path)).as_posix()))
@@ -141,18 +152,36 @@ def find_text_files(places: Iterable[Path]) -> dict[Path, str]:
         elif place.exists():
             found.setdefault(place, _stem(place))
         elif set("*?[") & set(str(place)):
-            matches = sorted(map(Path, glob(str(place), recursive=True)))  # noqa: PTH207 - patterns may be absolute
+            names = glob(str(place), recursive=True)  # noqa: PTH207 - patterns may be absolute
+            matches = sorted(path for path in map(Path, names) if path.is_file())
             if not matches:
                 raise DataNotFoundError(f"no file matches {place}")
+            are_different = len({_stem(path) for path in matches}) == len(matches)
             for path in matches:
-                found.setdefault(path, _stem(path))
+                found.setdefault(
+                    path, _stem(path) if are_different else path.with_name(_stem(path)).as_posix()
+                )
         else:
             raise no_such_file(place)
     return found
 
 
 def _is_text_file(path: Path) -> bool:
-    return plain_suffix(path).lower() in TEXT_SUFFIXES and not path.name.startswith(".")
+    suffix = plain_suffix(path).lower()
+    return suffix in TEXT_SUFFIXES and not path.name.startswith(".") and path.is_file()
+
+
+def is_result(path: Path) -> bool:
+    """True for a page or a table of gapstack, which is nobody's text and may be written again."""
+    pattern = _RESULTS.get(plain_suffix(path).lower())
+    if pattern is None:
+        return False
+    try:
+        with open_bytes(path) as stream:
+            beginning = stream.read(4096)
+    except (OSError, EOFError, GapstackError):
+        return False  # its reader says what is wrong
+    return pattern.match(beginning) is not None
 
 
 def read_documents(
@@ -187,7 +216,7 @@ def read_documents(
     if suffix == ".json":
         return _json_array(path, text)
     if suffix in {".csv", ".tsv"}:
-        return _table(path, text, "," if suffix == ".csv" else "\t")
+        return _table(path, text, "\t" if suffix == ".tsv" else _separator(text))
     _refuse_disguised(path, text)
     return iter([_document(path, text, suffix, keep_licence=keep_licence)])
 
@@ -249,7 +278,7 @@ def _conversations(path: Path, records: Sequence[tuple[int, _Line]]) -> Iterator
         if not speaker or not speaker.strip() or re.search(r"[\r\n\0]", speaker):
             problem = f"the speaker is {shown(speaker)}"
             raise DataError(problem, place=Place(path, number), expected="a name, as in the first line")
-        name = str(record.get("conversation") or _stem(path))
+        name = str(record.get("conversation") or record.get("conversation_id") or _stem(path))
         turns.setdefault(name, []).append((speaker.strip(), record["text"]))
     for name, said in turns.items():
         text, placed = conversation(said)
@@ -269,11 +298,17 @@ def _json_array(path: Path, text: str) -> Iterator[RawDocument]:
         yield _of_record(path, record, number)
 
 
+def _separator(text: str) -> str:
+    """The separator of a CSV: a semicolon where Excel writes decimals with a comma."""
+    header = text.partition("\n")[0]
+    return ";" if ";" in header and "," not in header else ","
+
+
 def _table(path: Path, text: str, separator: str) -> Iterator[RawDocument]:
     reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter=separator,
-        quoting=csv.QUOTE_MINIMAL if separator == "," else csv.QUOTE_NONE,
+        quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL,
     )
     try:
         header, *rows = [(reader.line_num, cells) for cells in reader if cells]

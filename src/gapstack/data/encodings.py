@@ -17,7 +17,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _LIKELY = ("cp1252", "mac_roman")
-"""Preferred where several encodings give the same text."""
+"""Encodings of English texts, preferred to others that fit as well, such as cp1250."""
 _BINARY = {
     b"PK\x03\x04": "a zip archive, such as .docx, .odt or .epub",
     b"%PDF": "a PDF file",
@@ -42,12 +42,22 @@ def decode_any(blob: bytes, path: Path | str, encoding: str | None = None) -> st
     for mark, name in _MARKS:
         if blob.startswith(mark):
             return _decode_as(blob, path, name)
+    unmarked = _utf_16(blob)
     try:
-        return blob.decode("utf-8")
+        if unmarked is None:
+            return blob.decode("utf-8")
+        text, name = _decode_as(blob, path, unmarked), unmarked
     except UnicodeDecodeError as problem:
         text, name = _detected(blob, path, problem)
     note_once(f"{path}: not UTF-8, read as {name} (--encoding NAME forces another)")
     return text
+
+
+def _utf_16(blob: bytes) -> str | None:
+    """UTF-16 without a byte-order mark, by the zeros of its first two letters; it would be valid UTF-8."""
+    if blob[:4:2] == b"\0\0":
+        return "utf-16-be"
+    return "utf-16-le" if blob[1:4:2] == b"\0\0" else None
 
 
 def _decode_as(blob: bytes, path: Path | str, encoding: str) -> str:
@@ -64,7 +74,10 @@ def _decode_as(blob: bytes, path: Path | str, encoding: str) -> str:
 
 
 def _detected(blob: bytes, path: Path | str, problem: UnicodeDecodeError) -> tuple[str, str]:
-    from charset_normalizer import from_bytes  # slow to import
+    from charset_normalizer import CharsetMatch, from_bytes  # slow to import
+
+    def order(match: CharsetMatch) -> tuple[float, float]:
+        return match.chaos, -match.coherence
 
     best = from_bytes(blob).best()
     if best is None:
@@ -74,8 +87,9 @@ def _detected(blob: bytes, path: Path | str, problem: UnicodeDecodeError) -> tup
             expected="text",
             remedy="Name the encoding with encoding=NAME",
         )
-    name = next((one for one in _LIKELY if one in best.could_be_from_charset), best.encoding)
-    return blob.decode(name).removeprefix("\ufeff"), name
+    likely = [match for name in _LIKELY if (match := from_bytes(blob, cp_isolation=[name]).best())]
+    best = min([*likely, best], key=order)
+    return blob.decode(best.encoding).removeprefix("\ufeff"), best.encoding
 
 
 @lru_cache(maxsize=1024)

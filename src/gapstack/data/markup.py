@@ -81,7 +81,7 @@ def extract_html(source: str) -> Extract:
     reader = _HtmlText(source)
     reader.feed(source)
     reader.close()
-    return Extract(tuple(piece for piece in reader.pieces if piece.text))
+    return Extract(tuple(reader.pieces))
 
 
 class _HtmlText(HTMLParser):
@@ -133,7 +133,9 @@ class _HtmlText(HTMLParser):
         self._break(tag)
 
     def handle_data(self, data: str) -> None:
-        self._put(data, len(data))
+        follows_break = not self.pieces or _is_break(self.pieces[-1])
+        words = data.lstrip() if follows_break else data
+        self._put(words, len(words), len(data) - len(words))
 
     def handle_entityref(self, name: str) -> None:
         self._reference(f"&{name}")
@@ -147,12 +149,24 @@ class _HtmlText(HTMLParser):
         self._put(unescape(written), len(written))
 
     def _break(self, tag: str) -> None:
-        if tag not in self._INLINE:
-            self._put("\n" if tag == "br" else "\n\n", 0)
+        """End a line or a paragraph; white space around it and further breaks are one with it."""
+        if tag in self._INLINE or self._hidden or not self.pieces:
+            return
+        ends = 1 if tag == "br" else 2
+        if self.pieces[-1].text.isspace():
+            last = self.pieces.pop()
+            ends += len(last.text) if _is_break(last) else 0
+        self._put("\n" * min(ends, 2), 0)
 
-    def _put(self, text: str, length: int) -> None:
+    def _put(self, text: str, length: int, skipped: int = 0) -> None:
         if not self._hidden and text:
-            self.pieces.append(Piece(text, Span(self._at, self._at + length)))
+            start = self._at + skipped
+            self.pieces.append(Piece(text, Span(start, start + length)))
+
+
+def _is_break(piece: Piece) -> bool:
+    """True for a line break that a tag made."""
+    return piece.origin.start == piece.origin.end
 
 
 _MARKDOWN = re.compile(
@@ -186,7 +200,12 @@ def extract_markdown(source: str) -> Extract:
 
 
 _LICENCE = re.compile(
-    r"^\s*\*\*\* ?(START|END) OF (?:THE|THIS) PROJECT GUTENBERG EBOOK[^\n]*\*\*\*[^\n]*$", re.M | re.I
+    r"""
+      ^\s*\*\*\*[ ]?(?:(?P<start>START)|END)[ ]OF[ ](?:THE|THIS)[ ]PROJECT[ ]GUTENBERG[ ]EBOOK[^\n]*\*\*\*[^\n]*$
+    | ^\*END\*?[ ]?(?P<small_print>THE[ ]SMALL[ ]PRINT!)[^\n]*\*END\*[ \t\r]*$  # books before 2004
+    | ^End[ ]of[ ](?:the[ ]|this[ ])?Project[ ]Gutenberg(?:'s)?[ ]E-?text[^\n]*$
+    """,
+    re.MULTILINE | re.IGNORECASE | re.VERBOSE,
 )
 _CONTENTS = re.compile(
     r"^[ \t_]*(?:table of )?contents[ \t_.:]*$\s*\n"  # the heading
@@ -200,11 +219,12 @@ _FIRST = 20_000
 
 def extract_book(source: str) -> Extract | None:
     """A book of Project Gutenberg without its licence and table of contents; None for any other text."""
-    marks = {match[1].upper(): match for match in _LICENCE.finditer(source)}
-    if "START" not in marks:
+    marks = list(_LICENCE.finditer(source))
+    begins = [mark for mark in marks if mark["start"] or mark["small_print"]]
+    if not begins:
         return None
-    start = marks["START"].end()
-    end = marks["END"].start() if "END" in marks and marks["END"].start() > start else len(source)
+    start = begins[-1].end()
+    end = next((mark.start() for mark in marks if mark.start() > start), len(source))
     kept = [(start, end)]
     text = source.replace("\r\n", " \n")  # the same offsets
     if contents := _CONTENTS.search(text, start, min(end, start + _FIRST)):

@@ -208,7 +208,6 @@ def _write_beside(path: Path, text: str) -> None:
 @contextmanager
 def _writing_parquet(output: Path, table: str) -> Iterator[Callable[[Annotation], None]]:
     """Yield a function that adds the rows of a document to a parquet file."""
-    import_extra("pyarrow", "train")  # before hours of work
     import pandas as pd  # slow to import
 
     make_rows, columns = TABLES[table]
@@ -220,10 +219,14 @@ def _writing_parquet(output: Path, table: str) -> Iterator[Callable[[Annotation]
 
 
 def kind_of(output: Path) -> OutputFormat | str:
-    """Format of a file by its name, for parquet the name of the table; DataError for an unknown suffix."""
+    """Format of a file by its name, for parquet the name of the table.
+
+    DataError for an unknown suffix, ExtraError for parquet without pyarrow.
+    """
     name = output.name.removesuffix(".gz").removesuffix(".xz")
     for table in sorted(TABLES, reverse=True):
         if name.endswith(f"{table}.parquet"):
+            import_extra("pyarrow", "train")
             return table
     for suffix in sorted(_KINDS, key=len, reverse=True):
         if name.endswith(suffix):

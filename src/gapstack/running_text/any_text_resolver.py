@@ -112,6 +112,7 @@ class AnyTextResolver(ABC):
             raise DataError(
                 "the text is no transcript, so nobody is known to say I",
                 expected="lines such as 'Anna: Hello.' of two speakers",
+                remedy="Or give JSON lines with speaker and text to gap annotate",
             )
         return next(self.stream([Text(text, forms, tuple(names), url, known, turns, first_person)]))
 
