@@ -5,6 +5,7 @@ Private names are imported in the function that needs them, so that a rename cha
 
 import hashlib
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 
 import gapstack
 from gapstack.ensemble import CALIBRATORS, create_calibrator, create_stacker
+from gapstack.runs.recipe import Recipe
+from gapstack.runs.recipe_files import available
 from tests.commands import gap
 from tests.fixtures_comparison import base_predictions
 from tests.golden.stored import sha, shortened, summary, without_prose
@@ -103,7 +106,7 @@ def recipes() -> dict[str, Any]:
     """Members of every recipe, by their labels, and a hash of all that it says."""
     return {
         one["name"]: {"members": [part["label"] for part in one["members"]], "all": sha(one)}
-        for one in printed_json("recipes")
+        for one in json.loads(json.dumps([asdict(Recipe.load(name)) for name in available()]))
     }
 
 

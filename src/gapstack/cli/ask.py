@@ -128,7 +128,7 @@ def ask_command(
 
 @common.command(
     app,
-    'gap rewrite "Dr. Marsh wrote to Ann. She thanked her." --brackets',
+    'gap rewrite "Dr. Marsh met Paul. She thanked him." --brackets',
     "gap rewrite letter.txt --short --output rewritten.txt",
 )
 def rewrite_command(

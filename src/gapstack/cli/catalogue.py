@@ -36,7 +36,7 @@ def recipes_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """List the recipes that come with the package, or show or export one."""
-    from gapstack.runs.recipe_files import available, listing, text_of
+    from gapstack.runs.recipe_files import available, listing, table_of, text_of
 
     if name is None and export is not None:
         raise typer.BadParameter("needs the name of a recipe", param_hint="--export")
@@ -54,11 +54,7 @@ def recipes_command(
         if not common.is_stream(export):
             common.print_line(f"{export}: edit its name and settings, then: gap run {export}")
     elif as_json:
-        from gapstack.runs.recipe import (
-            Recipe,  # imports the classes of the members, which check their settings
-        )
-
-        recipes = [asdict(Recipe.load(each)) for each in ([name] if name else available())]
+        recipes = [table_of(each) for each in ([name] if name else available())]
         common.print_json(recipes[0] if name else recipes)
     else:
         print(text, end="")

@@ -34,13 +34,15 @@ class Surface(SoftLabelMember):
     learning_rate: Positive = 0.1
     """Shrinkage of each tree."""
     leaves: AtLeastTwo = 20
+    """Maximum number of leaves of a tree."""
     min_leaf: Count = 15
-    """Most leaves of a tree, fewest candidates in a leaf."""
+    """Minimum number of candidates in a leaf."""
     l2: NonNegative = 10.0
     """Ridge penalty on leaf values."""
     columns: PositiveFraction = 0.6
+    """Share of the columns that each tree sees."""
     rows: PositiveFraction = 0.7
-    """Share of the columns and of the candidates that each tree sees."""
+    """Share of the candidates that each tree sees."""
     bags: Count = 4
     """Boosters of different seeds, whose probabilities are averaged."""
     seed: Seed = 0

@@ -36,9 +36,14 @@ def with_base(table: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     return tomllib.loads(text_of(base)) | {key: value for key, value in table.items() if key != "like"}
 
 
+def table_of(name: str) -> Mapping[str, Any]:
+    """A recipe's table, with the keys of the recipe that it is ``like``; RecipeError if there is none."""
+    return with_base(tomllib.loads(text_of(name)), name)
+
+
 def listing() -> list[tuple[str, str, list[str]]]:
     """Name, title and labels of the members of each recipe."""
-    tables = [(name, with_base(tomllib.loads(text_of(name)), name)) for name in available()]
+    tables = [(name, table_of(name)) for name in available()]
     return [
         (name, table["title"], [label for part in table["members"] for label, _ in labelled(part)])
         for name, table in tables
