@@ -1,35 +1,76 @@
 """What GREP's evidence is worth over ProBERT: equal epochs, several seeds, paired intervals.
 
-    python benchmarks/evidence_pooling.py [--encoder NAME] [--rows 600] [--epochs 10] [--seeds 3] [--tune LAYERS]
+    python benchmarks/evidence_pooling.py [--encoder NAME] [--rows 2000] [--epochs 10] [--seeds 3]
+        [--vectors pronoun|mentions] [--source LIST ...] [--tune LAYERS]
 
-Arms: ProBERT; GREP as the paper starts it (Xavier, one loss) and by the defaults of the member (zero, two losses), all
-with Parallelism+URL, syntactic distance and neuralcoref's recorded clusters. They learn the first rows of GAP
-development and are scored on GAP test. The columns are those of table 5 of Attree 2019. The encoder is frozen and
-its states are stored, so that the arms differ in the evidence alone; ``--tune`` trains its upper layers. Then come
-paired intervals (pages resampled, mean of the seeds), the rows that the evidence corrects and breaks, and the mean
-weights of the resolvers by label (his figures 6 and 7).
+Arms: ProBERT; GREP as the paper starts it (Xavier, one loss) and by the defaults of the member (zero, two losses), with
+the evidence of each ``--source``, a list with commas of parallelism+url, syntactic_distance, neuralcoref (recorded
+clusters) and running_text (the name that the recorded answers of the resolver of running text prefer). They learn the
+first rows of GAP development and are scored on GAP test.
+
+The encoder is frozen and its states are stored, so that the arms differ in the evidence alone. The pronoun's vector of
+a frozen encoder does not say which name it refers to, so by default the classifier of all arms reads the vectors of all
+three mentions (``--vectors pronoun`` is the paper's); ``--tune`` trains the encoder's upper layers.
+
+The columns are those of table 5 of Attree 2019. Then come paired intervals (pages resampled, mean of the seeds), the
+rows that the evidence corrects and breaks, and the mean weights of the resolvers by label (his figures 6 and 7).
 """
 
 import argparse
 import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
 from gapstack.data import Corpus, Label
+from gapstack.data.clusters import Cluster, Clusters, Document, text_sha256, write_clusters
 from gapstack.data.gap_data import load_gap
 from gapstack.encoding.encoders import load_encoder
 from gapstack.evaluation import score
 from gapstack.evaluation.metrics import example_losses
 from gapstack.members import create
+from gapstack.members.member import Member
+from gapstack.resolvers import shares
 from gapstack.types import Floats, Probabilities
 
-SOURCES = {"sources": ["parallelism+url", "syntactic_distance"], "clusters": ["neuralcoref"]}
-ARMS = {
-    "ProBERT": ("probert", {}),
-    "GREP, the paper's start": ("grep", SOURCES | {"start": "xavier", "pronoun_loss": False}),
-    "GREP, ours": ("grep", SOURCES | {"start": "zero", "pronoun_loss": True}),
+CUES = ("parallelism+url", "syntactic_distance")
+RUNNING_TEXT, NEURALCOREF = "running_text", "neuralcoref"
+SOURCES = (*CUES, NEURALCOREF, RUNNING_TEXT)
+STARTS = {
+    "the paper's start": {"start": "xavier", "pronoun_loss": False},
+    "ours": {"start": "zero", "pronoun_loss": True},
 }
 RESAMPLES = 2000
+
+
+def running_text_clusters(path: Path, rows: Corpus) -> None:
+    """Write clusters of the pronoun and the name that the resolver of running text prefers to all else, if any."""
+    preferred = shares.shares(rows).argmax(axis=1)
+    clusters: dict[str, list[Cluster]] = defaultdict(list)
+    for row, column in zip(rows, preferred.tolist(), strict=True):
+        name = {shares.A: row.a, shares.B: row.b}.get(column)
+        clusters[row.text] += [] if name is None else [tuple(sorted((row.pronoun, name)))]
+    documents = [
+        Document(str(number), text_sha256(text), tuple(found))
+        for number, (text, found) in enumerate(clusters.items())
+    ]
+    write_clusters(path, Clusters(RUNNING_TEXT, "recorded", documents))
+
+
+def evidence(source: str, file: Path) -> dict[str, list[str]]:
+    """Settings of GREP for a list of sources; ``file`` has the clusters of the resolver of running text."""
+    names = source.split(",")
+    if unknown := set(names) - set(SOURCES):
+        raise SystemExit(f"unknown sources: {', '.join(sorted(unknown))}; known: {', '.join(SOURCES)}")
+    clusters = {NEURALCOREF: NEURALCOREF, RUNNING_TEXT: str(file)}
+    return {
+        "sources": [name for name in names if name in CUES],
+        "clusters": [clusters[name] for name in names if name in clusters],
+    }
 
 
 def paired(rows: Corpus, losses: Floats) -> tuple[float, float, float]:
@@ -70,7 +111,29 @@ def report(rows: Corpus, answers: dict[str, list[Probabilities]]) -> None:
         )
 
 
-def main() -> None:
+def train(
+    kind: str, settings: dict[str, Any], options: argparse.Namespace, learn: Corpus, test: Corpus, name: str
+) -> tuple[list[Probabilities], Member]:
+    """Predictions of a member for the test rows by seed, and the member of the last seed."""
+    plan: dict[str, Any] = {"epochs": options.epochs, "frozen": ["encoder"], "head_lr": options.head_lr}
+    if options.tune:
+        depth = load_encoder(options.encoder).num_layers
+        plan["frozen"] = list(range(depth - options.tune + 1))
+    shared = {"encoder": options.encoder, "vectors": options.vectors, "max_pieces": options.max_pieces}
+    answers = []
+    for seed in range(options.seeds):
+        started = time.perf_counter()
+        member = create(kind, **shared, **settings, seed=seed, training=plan).fit(learn)
+        answers.append(member.predict_proba(test))
+        seconds = time.perf_counter() - started
+        print(
+            f"{name}, seed {seed}: logloss {score(test, answers[-1]).logloss:.4f}, {seconds:.0f} s",
+            flush=True,
+        )
+    return answers, member
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Train all arms and print the report."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -78,38 +141,40 @@ def main() -> None:
     parser.add_argument("--encoder", help="a folder or a name of the Hub; by default the embedded one")
     parser.add_argument("--rows", type=int, default=2000, help="rows of GAP development to learn")
     parser.add_argument("--test-rows", type=int, default=2000, help="rows of GAP test to score")
+    parser.add_argument("--split", default="test", help="GAP's split to score")
     parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--head-lr", type=float, default=1e-3)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--vectors", choices=["pronoun", "mentions"], default="mentions")
+    parser.add_argument("--max-pieces", type=int, help="longest window of a text")
     parser.add_argument("--tune", type=int, default=0, help="upper layers of the encoder to train")
-    options = parser.parse_args()
-    gap = load_gap()
-    learn, test = gap.splits["development"][: options.rows], gap.splits["test"][: options.test_rows]
-    plan = {"epochs": options.epochs, "frozen": ["encoder"]}
-    if options.tune:
-        depth = load_encoder(options.encoder).num_layers
-        plan["frozen"] = list(range(depth - options.tune + 1))
-    else:
-        plan["head_lr"] = 1e-3
-    answers: dict[str, list[Probabilities]] = {}
-    for name, (kind, settings) in ARMS.items():
-        for seed in range(options.seeds):
-            started = time.perf_counter()
-            member = create(kind, encoder=options.encoder, seed=seed, training=plan, **settings).fit(learn)
-            answers.setdefault(name, []).append(member.predict_proba(test))
-            loss = score(test, answers[name][-1]).logloss
-            print(
-                f"{name}, seed {seed}: logloss {loss:.4f}, {time.perf_counter() - started:.0f} s", flush=True
-            )
-    print(
-        f"\n{options.encoder or 'MiniLM'}, {len(learn)} rows learned, {len(test)} scored, {options.epochs} epochs\n"
+    parser.add_argument(
+        "--source", action="append", help="sources with commas, once for each arm; by default all sources"
     )
+    options = parser.parse_args(arguments)
+    gap = load_gap()
+    learn, test = gap.splits["development"][: options.rows], gap.splits[options.split][: options.test_rows]
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / f"{RUNNING_TEXT}.jsonl"
+        running_text_clusters(file, learn + test)
+        answers = {"ProBERT": train("probert", {}, options, learn, test, "ProBERT")[0]}
+        weights = {}
+        for source in options.source or [",".join(SOURCES)]:
+            for start, settings in STARTS.items():
+                name = f"GREP, {start}: {source}"
+                given = settings | evidence(source, file)
+                answers[name], member = train("grep", given, options, learn, test, name)
+                if len(member.sources_) > 1:
+                    weights[name] = member.sources_, member.resolver_weights(test)
+    encoder = options.encoder or "MiniLM"
+    print(f"\n{encoder}, {len(learn)} rows learned, {len(test)} scored, {options.epochs} epochs\n")
     report(test, answers)
-    weights = member.resolver_weights(test)
-    print(f"\n| mean weight of a source, by label | {' | '.join(member.sources_)} |")
-    print(f"| --- |{' --- |' * len(member.sources_)}")
-    for label in Label:
-        cells = " | ".join(f"{one:.2f}" for one in weights[test.labels == label].mean(axis=0))
-        print(f"| {label.name} | {cells} |")
+    for name, (sources, by_row) in weights.items():
+        print(f"\n| {name}: mean weight by label | {' | '.join(sources)} |")
+        print(f"| --- |{' --- |' * len(sources)}")
+        for label in Label:
+            cells = " | ".join(f"{one:.2f}" for one in by_row[test.labels == label].mean(axis=0))
+            print(f"| {label.name} | {cells} |")
 
 
 if __name__ == "__main__":

@@ -102,6 +102,17 @@ def test_where_weights_of_the_evidence_start(start, differs):
     assert bool((with_evidence - without).abs().max() > 1e-6) is differs
 
 
+def test_padding_of_clusters_changes_nothing():
+    head = EvidenceHead(8, 2, start="xavier").eval()
+    hidden, mentions = torch.randn(1, 6, 8), torch.tensor([[[1, 2], [3, 4], [5, 6]]])
+    places, kept = torch.tensor([[[[1], [3]]]]), torch.ones(1, 1, 2, 1, dtype=torch.bool)
+    expected = head(hidden, mentions, places, kept)
+    # two more mentions and a second source, all padding
+    padded = torch.zeros(1, 2, 4, 1, dtype=torch.int64), torch.zeros(1, 2, 4, 1, dtype=torch.bool)
+    padded[0][:, :1, :2], padded[1][:, :1, :2] = places, kept
+    torch.testing.assert_close(head(hidden, mentions, *padded), expected)
+
+
 TEXT = "Ann met Beth when she sang to her sister"
 #       0123456789012345678901234567890123456789
 ANN, BETH, SHE, HER, HER_SISTER = Span(0, 3), Span(8, 12), Span(18, 21), Span(30, 33), Span(30, 40)

@@ -1,8 +1,9 @@
 import pytest
+import torch
 
 from gapstack.errors import DataNotFoundError, MemberError
 from gapstack.members import create
-from gapstack.members.probert import ProBERT
+from gapstack.members.probert import ProBERT, ProBERTHead
 from gapstack.training import validation_rows
 
 QUICK = {"epochs": 1, "precision": "float32"}
@@ -49,3 +50,14 @@ REFUSED = (
 def test_what_cannot_be_done_is_refused(settings, kind, message, sample_train, tiny_encoder_folder):
     with pytest.raises(kind, match=message):
         create("probert", **{"encoder": str(tiny_encoder_folder), **settings}).fit(sample_train[:20])
+
+
+@pytest.mark.parametrize(("vectors", "reads"), [("pronoun", (0,)), ("mentions", (0, 1, 2))])
+def test_which_mentions_the_classifier_reads(vectors, reads):
+    head = ProBERTHead(8, vectors).eval()
+    hidden, mentions = torch.randn(1, 6, 8), torch.tensor([[[1, 2], [3, 4], [5, 6]]])
+    before = head(hidden, mentions)
+    for mention in range(3):
+        changed = hidden.clone()
+        changed[0, mentions[0, mention, 0]] += 1
+        assert bool((head(changed, mentions) - before).abs().max() > 1e-4) is (mention in reads)

@@ -31,8 +31,8 @@ from gapstack.language.cues import Cue, decide
 from gapstack.language.parses import ParserName
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
-from gapstack.members.layers import PoolerHead, first_pieces, inside
-from gapstack.members.probert import ATTREE
+from gapstack.members.layers import inside
+from gapstack.members.probert import ATTREE, MentionsHead, ReadVectors
 from gapstack.resolvers.cluster_sources import ClusterNames, check_coverage, read_resolvers
 from gapstack.settings import FractionBelowOne, OneOf, ReadInput
 from gapstack.training import PieceData, Targets
@@ -107,6 +107,8 @@ class Grep(FineTuned):
     pronoun_loss: bool = True
     """Train with the mean of two losses: with the evidence, and of the pronoun alone (not in the paper). Otherwise the
     network learns to follow the evidence before it learns to read the text."""
+    vectors: ReadVectors = "pronoun"
+    """As for :class:`gapstack.members.probert.ProBERT`."""
     start: Literal["zero", "xavier"] = "zero"
     """First weights of the evidence in the last layer: ``zero``, where the network starts as ProBERT, or ``xavier``."""
     evidence_dropout: FractionBelowOne = 0.0
@@ -177,7 +179,12 @@ class Grep(FineTuned):
         # the width of some encoders (Qwen, Gemma) is not a multiple of their number of heads
         width, heads = encoder.hidden_size, math.gcd(encoder.hidden_size, encoder.num_heads)
         return EvidenceHead(
-            width, heads, alone=self.pronoun_loss, start=self.start, evidence_dropout=self.evidence_dropout
+            width,
+            heads,
+            vectors=self.vectors,
+            alone=self.pronoun_loss,
+            start=self.start,
+            evidence_dropout=self.evidence_dropout,
         )
 
     def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
@@ -213,6 +220,12 @@ class AttentionPooling(nn.Module):
         return masked_softmax(scores.expand(keep.shape), keep)
 
 
+def where_kept(layer: nn.Linear, vectors: Tensor, keep: Tensor) -> Tensor:
+    """Map vectors (..., H) where ``keep`` (...); 0 elsewhere. Most clusters are short, so most of them are padding."""
+    mapped = vectors.new_zeros(*keep.shape, layer.out_features)
+    return mapped.masked_scatter(keep.unsqueeze(-1), layer(vectors[keep]))
+
+
 class QueryLayer(nn.Module):
     """One transformer layer of one query over a cluster's mentions (equations 4 to 7); ``heads`` divides ``width``."""
 
@@ -232,14 +245,15 @@ class QueryLayer(nn.Module):
         # (b, h, d)
         queries = self.query(query).unflatten(-1, (self.heads, size))
         # (b, N, M, h, d)
-        keys = self.key(mentions).unflatten(-1, (self.heads, size))
-        values = self.value(mentions).unflatten(-1, (self.heads, size))
+        keys = where_kept(self.key, mentions, keep).unflatten(-1, (self.heads, size))
+        values = where_kept(self.value, mentions, keep).unflatten(-1, (self.heads, size))
         # (b, N, h, M)
         scores = torch.einsum("bhd,bnmhd->bnhm", queries, keys) / math.sqrt(size)
         weights = masked_softmax(scores, keep.unsqueeze(2))
         # (b, N, 1, H)
         gathered = torch.einsum("bnhm,bnmhd->bnhd", weights, values).flatten(-2).unsqueeze(2)
-        return torch.tanh(self.feed(self.norm(mentions + self.dropout(self.out(gathered)))))
+        attended = self.norm(mentions + self.dropout(self.out(gathered)))
+        return torch.tanh(where_kept(self.feed, attended, keep))
 
 
 class EvidencePooling(nn.Module):
@@ -278,7 +292,7 @@ class EvidencePooling(nn.Module):
         return self.of_mentions(cluster, keep.unsqueeze(2)).squeeze(2), keep.any(-1).unsqueeze(1)
 
 
-class EvidenceHead(PoolerHead):
+class EvidenceHead(MentionsHead):
     """ProBERT's logits plus a linear map of the evidence (equations 10 and 11); in training, ``alone`` too."""
 
     def __init__(
@@ -287,11 +301,12 @@ class EvidenceHead(PoolerHead):
         heads: int,
         dropout: float = 0.1,
         *,
+        vectors: ReadVectors = "pronoun",
         alone: bool = False,
         start: str = "zero",
         evidence_dropout: float = 0.0,
     ):
-        super().__init__(width, dropout=dropout)
+        super().__init__(width, vectors, dropout)
         self.alone, self.evidence_dropout = alone, evidence_dropout
         self.evidence = EvidencePooling(width, heads, dropout)
         self.of_evidence = nn.Linear(width, len(Label), bias=False)
@@ -305,7 +320,7 @@ class EvidenceHead(PoolerHead):
         """Return logits (b, 3), or :meth:`EvidencePooling.weights`; for the inputs see :class:`EvidencePooling`."""
         if self.returns_weights:
             return self.evidence.weights(hidden, mentions, places, kept)
-        alone = self.logits(first_pieces(hidden, mentions[:, :1]).squeeze(1))
+        alone = self.of_mentions(hidden, mentions)
         if self.training and self.evidence_dropout:
             is_read = torch.rand(kept.shape[:2], device=kept.device) >= self.evidence_dropout
             kept = kept & is_read[..., None, None]

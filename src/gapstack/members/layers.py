@@ -79,17 +79,19 @@ def initialise_like_bert(*layers: nn.Linear) -> None:
 
 
 class PoolerHead(nn.Module):
-    """BERT's pooler and classifier over one vector of width ``width``: dense layer with tanh, dropout, classifier."""
+    """BERT's pooler and classifier: dense layer from ``inputs`` (``width``) to ``width``, tanh, dropout, classifier."""
 
-    def __init__(self, width: int, outputs: int = len(Label), dropout: float = 0.1):
+    def __init__(
+        self, width: int, outputs: int = len(Label), dropout: float = 0.1, *, inputs: int | None = None
+    ):
         super().__init__()
-        self.dense = nn.Linear(width, width)
+        self.dense = nn.Linear(inputs or width, width)
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(width, outputs)
         initialise_like_bert(self.dense, self.classifier)
 
     def logits(self, vectors: Tensor) -> Tensor:
-        """Map (..., width) to (..., outputs)."""
+        """Map (..., inputs) to (..., outputs)."""
         return self.classifier(self.dropout(torch.tanh(self.dense(vectors))))
 
 
