@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from gapstack.cli import app
 from gapstack.cli.common import spare_imports
 from gapstack.data.clusters import read_clusters
+from gapstack.data.documents import find_text_files
 from gapstack.errors import DataError
 from gapstack.language import parses
 from gapstack.runs import predictors
@@ -87,6 +88,19 @@ def test_what_cannot_be_asked_is_one_line():
 PAUL = "Kate met Paul.\r\nHe was late."
 
 
+RESULTS = (
+    ".csv",
+    ".people.csv",
+    ".pairs.csv",
+    ".jsonl",
+    ".html",
+    ".labelstudio.json",
+    ".graphml",
+    ".conll",
+    ".conllu",
+)
+
+
 def test_a_text_is_rewritten(tmp_path):
     assert gap("rewrite", PAUL, "--probability", 0).endswith("Paul was late.\n")
     assert "He [Paul] was" in gap("rewrite", PAUL, "--probability", 0, "--brackets")
@@ -130,6 +144,21 @@ def test_a_folder_is_annotated_and_a_bad_file_is_skipped(tmp_path):
     assert result.exit_code == 1
     assert "two.txt" in result.stderr
     assert len((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_results_within_the_folder_are_not_read_and_may_be_written_again(tmp_path):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "one.txt").write_text(KATE, encoding="utf-8")
+    outputs = [str(texts / f"all{suffix}") for suffix in RESULTS]
+    arguments = [argument for output in outputs for argument in ("-o", output)]
+    for _ in range(2):
+        gap("annotate", texts, *arguments)
+        assert len((texts / "all.csv").read_text(encoding="utf-8").splitlines()) == 2
+    assert list(find_text_files([texts]).values()) == ["one"]
+    for name in ("mine.csv", "mine.html", "mine.jsonl"):
+        (texts / name).write_text('{"id": "a", "text": "resolver"}', encoding="utf-8")
+        assert "is a file of the input" in refused("annotate", texts, "-o", texts / name)
 
 
 def test_people_and_conversations(tmp_path):
