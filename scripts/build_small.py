@@ -1,4 +1,4 @@
-"""Fit the model that comes with gapstack: recipe ``small``, on all rows of GAP, with a model card.
+"""Fit the bundled model of rows of two names: recipe ``small``, on all rows of GAP, with a model card.
 
     python scripts/build_small.py                # writes models/gapstack-small
     python scripts/build_small.py --check        # fits again and compares with what is there, byte for byte

@@ -1,4 +1,4 @@
-"""The content store: what can be computed again, kept by the content that it is computed from.
+"""Cache of recomputable results, keyed by a hash of their inputs.
 
 On disk, a file is named after the SHA-256 of its bytes; a damaged one is deleted with a warning and computed again.
 """

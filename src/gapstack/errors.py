@@ -57,7 +57,7 @@ class DataError(GapstackError, ValueError):
 
 @contextmanager
 def located(place: Place, expected: str = "") -> Iterator[None]:
-    """Give a place to a DataError of the block that has none, and turn a ValueError into a DataError there."""
+    """Add ``place`` to a DataError of the block that has none; turn a ValueError into a DataError at ``place``."""
     try:
         yield
     except DataError as error:

@@ -71,7 +71,7 @@ def require_writable(folder: Path, variable: str = "") -> None:
     nearest = next((path for path in (folder, *folder.absolute().parents) if path.exists()), folder)
     if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
         return
-    problem = "is no folder" if nearest.exists() and not nearest.is_dir() else "cannot be written"
+    problem = "is not a folder" if nearest.exists() and not nearest.is_dir() else "cannot be written"
     where = "" if nearest == folder else f", so {folder} cannot be made"
     remedy = f"Set {variable} to" if variable else "Choose"
     raise DataError(
@@ -218,7 +218,7 @@ def _digest(path: Path, _: tuple[int, ...]) -> str:
 
 
 def contents(files: Iterable[Path]) -> tuple[str, ...]:
-    """Digest of each file, for :func:`gapstack.cache.by_content`; empty for a missing one, which its reader refuses."""
+    """Digest of each file, for :func:`gapstack.cache.by_content`; ``""`` for a missing file (the reader raises)."""
     return tuple(digest(file) if Path(file).is_file() else "" for file in files)
 
 

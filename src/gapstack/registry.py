@@ -44,7 +44,7 @@ def import_extra(module: str, extra: str) -> Any:
 
 
 class Entry(NamedTuple):
-    """A line of a registry: an object or its ``module:object``, what users read, and the other package it is from."""
+    """Registry entry: target (an object or ``module:object``), description, paper, requirements, providing package."""
 
     target: Any
     about: str = ""
@@ -54,7 +54,7 @@ class Entry(NamedTuple):
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Things of one kind by name, each imported on first use; other packages add some by entry points."""
+    """Objects of one kind by name, imported on first use; other packages add theirs by entry points."""
 
     def __init__(
         self, kind: str, entries: Mapping[str, Any], *, also: Iterable[str] = (), group: str | None = None
@@ -97,7 +97,7 @@ class Registry(Mapping[str, T], Generic[T]):
             ) from error
 
     def entry(self, name: str) -> Entry:
-        """Return the line of a name; UnknownNameError if there is none."""
+        """Return the entry of a name; UnknownNameError if there is none."""
         if not isinstance(name, str) or name not in self._entries:
             raise unknown(self.kind, name, [*self._also, *self])
         return self._entries[name]
@@ -108,7 +108,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return next((name for name, one in self._entries.items() if one.target in (where, thing)), None)
 
     def name_of(self, thing: type) -> str:
-        """As :meth:`find`; MemberError if it has none."""
+        """Return the name of a class of this registry; MemberError if it has none."""
         if (name := self.find(thing)) is not None:
             return name
         raise MemberError(

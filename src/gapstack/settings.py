@@ -41,7 +41,7 @@ class SettingError(MemberError):
         super().__init__(f"{'.'.join(where)}: {problem}" if where else problem)
 
     def within(self, *where: str) -> SettingError:
-        """The same error with a longer path."""
+        """Return this error with ``where`` in front of its path."""
         return SettingError(self.problem, (*where, *self.where))
 
 
@@ -93,7 +93,7 @@ def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
         return
     except ValidationError as refused:
         problems = [_located(error, value) for error in refused.errors(include_url=False)]
-    # of a union, the part that matches furthest; one of our own checks says most
+    # for unions, report the branch that matched deepest; prefer our own checks
     ours, problem = max(problems, key=lambda each: (len(each[1].where), each[0]))
     if not ours and not problem.where:
         problem = SettingError(f"found {shown(value)}, expected {describe(kind)}")
@@ -185,11 +185,11 @@ class Reads:
     recorded_as: str = ""
     """Name in identities; by default that of the setting."""
     by_content: bool = True
-    """The same contents under another name give the same results, so the setting's value does not count."""
+    """True if only the digest counts: equal contents under another name give equal results."""
     in_training: bool = False
-    """Read by ``fit`` alone: what was learned from it is stored."""
+    """True if only ``fit`` reads it; predictions need what was learned, not the input."""
     is_encoder: bool = False
-    """It is an encoder, whose precision counts as well."""
+    """True for an encoder, whose precision counts as well."""
     contaminates: Callable[[Any], Iterable[str]] = lambda _: ()
     """From the setting's value to the test sets that share rows with what is read."""
 

@@ -1,4 +1,4 @@
-"""Fifty short everyday texts, whose answers by the model that comes with the package are frozen."""
+"""Fifty short everyday texts, whose answers by the bundled model are frozen."""
 
 TEXTS = """\
 Kate told Mary that she should leave.

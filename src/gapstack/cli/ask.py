@@ -43,7 +43,7 @@ ModelOption = Annotated[
         "--model",
         autocompletion=common.complete_run,
         help="A saved member or stack, a run, or owner/name on the Hub, which compares the nearest names in pairs. "
-        "Default: the model of running text that comes with gapstack.",
+        "Default: the bundled model of running text.",
     ),
 ]
 
@@ -326,7 +326,7 @@ def demo_command(
         _refuse_long(text)
         return resolver.ask_while(text, goes_on)
 
-    server = DemoServer(ask, model or "default, the model that comes with gapstack", port)
+    server = DemoServer(ask, model or "default, the bundled model", port)
     with suppress(KeyboardInterrupt), server:
         common.log_note("Ctrl-C ends it")
         print(server.address, flush=True)

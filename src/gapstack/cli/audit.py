@@ -19,8 +19,8 @@ AllRowsOption = Annotated[bool, Option("--all-rows", help="All rows of suites th
 @common.command(app, "gap audit default --suite winogender", "gap audit quickstart --html audit.html")
 def audit_command(
     target: str = Argument(
-        help="A run (name or folder), RUN:MEMBER, a saved member's folder, default (the model that comes with "
-        "gapstack), a language model (prompted:MODEL or http://HOST/v1#NAME), or a folder of files, SUITE.csv "
+        help="A run (name or folder), RUN:MEMBER, a saved member's folder, default (the bundled "
+        "model), a language model (prompted:MODEL or http://HOST/v1#NAME), or a folder of files, SUITE.csv "
         "(probabilities) or SUITE.jsonl (a resolver's clusters).",
         autocompletion=common.complete_run,
     ),

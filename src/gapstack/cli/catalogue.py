@@ -35,7 +35,7 @@ def recipes_command(
     export: Path | None = common.output_option("TOML file to write it to, to be changed and run."),
     as_json: common.JsonOption = False,
 ) -> None:
-    """List the recipes that come with the package, or show or export one."""
+    """List the bundled recipes, or show or export one."""
     from gapstack.runs.recipe_files import available, listing, table_of, text_of
 
     if name is None and export is not None:

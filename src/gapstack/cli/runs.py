@@ -124,7 +124,7 @@ def run_command(
 def predict_command(
     run: str = Argument(
         help="A finished run (name or folder), RUN:MEMBER, or a saved member's or stack's folder; default for the "
-        "model that comes with gapstack.",
+        "bundled model.",
         autocompletion=common.complete_run,
     ),
     input: Path = common.input_option("GAP or Kaggle TSV of the rows (.gz, .xz too).", default=...),

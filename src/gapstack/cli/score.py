@@ -158,7 +158,7 @@ def stack_command(
 def compare_command(
     what: list[str] = Argument(
         help="Submission CSVs and scorer TSVs; runs by name or folder; RUN:MEMBER for one member; saved members by "
-        "folder, default for the model that comes with gapstack.",
+        "folder, default for the bundled model.",
         autocompletion=common.complete_run,
     ),
     gold: Path | None = common.input_option(
@@ -256,7 +256,7 @@ def resolve_command(
     output: Path = Argument(
         metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too).", parser=common.output_file
     ),
-    model: Path | None = Option(None, metavar="FOLDER", help="Model folder; gapstack comes with one."),
+    model: Path | None = Option(None, metavar="FOLDER", help="Model folder; by default the bundled one."),
     split: str = common.choice_option(
         "Split of GAP.", "gapstack.data.gap_data:SPLITS", default="development"
     ),

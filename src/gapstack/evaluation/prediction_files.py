@@ -150,7 +150,7 @@ class SubmissionProblem:
 
 
 def submit_check(path: Path, corpus: Corpus) -> list[SubmissionProblem]:
-    """What Kaggle would refuse a submission for the rows of ``corpus`` for, or else notes on what it changes."""
+    """Problems for which Kaggle would reject the submission; otherwise notes on what it would change."""
     try:
         ids, probabilities = read_submission(path)
         _rows_of(path, ids, corpus, is_tsv=False)

@@ -1,1 +1,1 @@
-"""Analysis of texts without encoders: words, page titles, parses, grammar, binding, discourse, cues."""
+"""Analysis of texts without encoders: words, page titles, parses, grammar, binding theory, discourse, cues."""

@@ -1,12 +1,12 @@
 """The coreference cues of Webster et al. 2018, section 4.3, as one sieve.
 
-Each cue is a chain of passes. A pass gives every candidate name a distance, infinite where it does not admit the name;
-the nearest name wins, ties go on to the next pass, and a pass that admits none is skipped. So all cues back off alike:
+Each cue is a sequence of passes. A pass gives every candidate name a distance, which is infinite if the pass rules the
+name out. The nearest name wins; ties go to the next pass; a pass that rules out every name is skipped:
 
 =================== ==================================================================================
 token distance      fewest words between
 topical entity      nearest name with the most frequent word of all names; then token distance
-syntactic distance  shortest dependency path, names behind a barrier left out; then token distance
+syntactic distance  shortest dependency path, names that grammar excludes left out; then token distance
 parallelism         closest name in the pronoun's own function (subject or object); then syntactic distance
 url                 syntactically closest name that shares a word with the page title; then parallelism
 =================== ==================================================================================
@@ -48,9 +48,9 @@ class Cue(StrEnum):
 
 
 Closeness = Literal["token", "syntactic"]
-"""Which of several parallel names is the closest: by words between, as in the paper, or by dependency path."""
+"""How the closest of several parallel names is chosen: by the words between, as in the paper, or by dependency path."""
 Counted = Literal["detected", "candidates"]
-"""Names whose words topical entity counts: all PERSON names, or those that compete, as in the paper."""
+"""Names whose words topical entity counts: all PERSON names, or only the candidates, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,13 @@ class Measures:
     syntactic: Floats
     """Edges between their heads, infinite without a parse."""
     barred: NDArray[np.bool_]
+    """True for names that grammar excludes (:class:`~gapstack.language.scenes.Barrier`)."""
     parallel: NDArray[np.bool_]
-    """True in the pronoun's function."""
+    """True for names with the pronoun's grammatical function."""
     topical: NDArray[np.bool_]
     """True for names with the most frequent word of the detected names."""
     repeated: NDArray[np.bool_]
-    """The same among the k names."""
+    """True for names with the most frequent word of the k names."""
     titled: NDArray[np.bool_]
     """True for names that share a word with the title."""
     hits: NDArray[np.bool_]
@@ -88,14 +89,14 @@ class Measures:
 
 @dataclass(frozen=True, slots=True)
 class CueDecisions:
-    """Decisions of a cue on n examples."""
+    """Decisions of a cue for n examples."""
 
     answers: NDArray[np.bool_]
     """True if A, and B, is the pronoun's antecedent, (n, 2). A detected name may count as both."""
     levels: NDArray[np.int64]
-    """Index of the deciding pass; -1 without candidates."""
+    """Index of the deciding pass, (n,); -1 without candidates."""
     margins: Floats
-    """Distance of the runner-up of that pass less the winner's; infinite if the pass admitted one name only."""
+    """Distance of the runner-up in that pass minus the winner's, (n,); infinite if the pass left one name only."""
 
 
 def topical(example: Example, spans: Sequence[Span], counted: Sequence[Span]) -> NDArray[np.bool_]:
@@ -114,7 +115,7 @@ def titled(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
 
 
 def measure(scene: Scene) -> Measures:
-    """Measure one scene."""
+    """Measure the k names of one scene."""
     example, parse, pronoun, heads = scene.example, scene.parse, scene.pronoun, scene.heads
     text = words(example.text)
     at, *names = (text.word_index(span) for span in (example.pronoun, *scene.spans))
@@ -139,11 +140,11 @@ def measure(scene: Scene) -> Measures:
 
 
 def passes(cue: Cue, m: Measures, definition: Definition = OURS) -> list[Floats]:
-    """Passes of a cue: distances of the k names under each, infinite where it does not admit a name."""
+    """Passes of a cue: distances (k,) of the names under each, infinite for names that the pass rules out."""
     free_token = np.where(m.barred, np.inf, m.token)
     free_syntactic = np.where(m.barred, np.inf, m.syntactic)
     token = [m.token]
-    # where every name is behind a barrier the parse is unreliable, and token distance decides
+    # if grammar excludes every name, the parse is unreliable and token distance decides
     syntactic = [free_syntactic, free_token, m.token]
     closest = free_token if definition.closeness == "token" else free_syntactic
     parallelism = [np.where(m.parallel, closest, np.inf), *syntactic]
@@ -158,7 +159,7 @@ def passes(cue: Cue, m: Measures, definition: Definition = OURS) -> list[Floats]
 
 
 def sieve(chain: Sequence[Floats]) -> tuple[int, int, float]:
-    """Run the passes of a chain; return the winner, the deciding pass and its margin; (-1, -1, 0) without names."""
+    """Run passes in order and return the winner, the deciding pass and its margin; (-1, -1, 0) without names."""
     if not chain or not len(chain[0]):
         return -1, -1, 0.0
     tied = np.ones(len(chain[0]), dtype=bool)
@@ -199,7 +200,7 @@ def measures(
 
 
 def needs_parses(cue: Cue, candidates: Candidates, definition: Definition = OURS) -> bool:
-    """True if a cue reads parses."""
+    """True if a cue needs parses."""
     if cue is Cue.TOPICAL_ENTITY and definition.counted == "detected":
         return True
     return candidates == "detected" or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)
@@ -212,7 +213,7 @@ def decide(
     parser: str | Path | None = None,
     definition: Definition = OURS,
 ) -> CueDecisions:
-    """Compute a cue's decisions on a corpus."""
+    """Compute a cue's decisions for a corpus; MemberError if ``setting`` excludes the page title that the cue reads."""
     if cue is Cue.URL and setting.context == "snippet-context":
         raise MemberError(
             f"the cue {cue} reads the page's title, which {setting.context} excludes; "

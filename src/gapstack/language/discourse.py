@@ -22,7 +22,10 @@ from gapstack.types import Floats
 
 
 class Discourse:
-    """Pronoun token ``at``, both names and third persons; scenes of A and B (``two``) and of all names."""
+    """An example's pronoun (token ``at``), its two names and third persons.
+
+    ``two`` is the scene of A and B, ``all`` that of all PERSON names.
+    """
 
     def __init__(self, example: Example, parse: Parse):
         self.example, self.parse = example, parse
@@ -83,7 +86,7 @@ class Discourse:
 
     @cached_property
     def free_third_heads(self) -> list[int]:
-        """Those without a barrier to the pronoun."""
+        """Head tokens of third persons that grammar does not exclude as antecedents."""
         return [int(self.all.heads[i]) for i in self.third_persons if not self.all.barriers[i]]
 
     @cached_property
@@ -91,8 +94,8 @@ class Discourse:
         """Salience of the most salient third person, 0 without one."""
         totals = Counter[str]()
         for i, head in zip(self.third_persons, self.third_heads, strict=True):
-            own = distinctive_tokens(self.example.words(self.all.spans[i]))
-            totals[own[-1] if own else ""] += self.salience(head)  # type: ignore[assignment]
+            words = distinctive_tokens(self.example.words(self.all.spans[i]))
+            totals[words[-1] if words else ""] += self.salience(head)  # type: ignore[assignment]
         return max(totals.values(), default=0.0)
 
     @cached_property
@@ -116,7 +119,7 @@ class Discourse:
 
     @cached_property
     def previous_distances(self) -> Floats | None:
-        """Dependency distance of every token to the last pronoun of the gender before the pronoun, if any."""
+        """Dependency distance of every token to the previous pronoun of the same gender; None without one."""
         before = [i for i in self.same_gender if i < self.at]
         return self.parse.distances(max(before), SENTENCE_COST) if before else None
 
@@ -146,7 +149,7 @@ class Discourse:
         return understood_subject(self.parse, int(roots[0])) if len(roots) else -1
 
     def kind(self, token: int) -> int:
-        """Kind of a token: 0 none, 1 the pronoun, 2 a pronoun of its gender, 3 A or B, 4 a third person, 5 other."""
+        """Kind of a token: 0 none (-1), 1 the pronoun, 2 one of its gender, 3 A or B, 4 a third person, 5 other."""
         if token < 0:
             return 0
         of_names = [*self.names[0].mentions, *self.names[1].mentions]
@@ -188,8 +191,8 @@ class Name:
     @cached_property
     def mentions(self) -> list[int]:
         """Head tokens of all mentions of the name: runs of capitalised words that the rival does not share, if any."""
-        own = set(self.tokens) - set(self.rival.tokens) or set(self.tokens)
-        hits = [i for i, w in enumerate(self.d.folded) if w in own and self.parse.words(i)[:1].isupper()]
+        distinct = set(self.tokens) - set(self.rival.tokens) or set(self.tokens)
+        hits = [i for i, w in enumerate(self.d.folded) if w in distinct and self.parse.words(i)[:1].isupper()]
         starts = [i for i in hits if i - 1 not in hits]
         ends = [i + 1 for i in hits if i + 1 not in hits]
         heads = {self.parse.head_of(range(*bounds)) for bounds in zip(starts, ends, strict=True)}
@@ -201,12 +204,12 @@ class Name:
         return [i for i in self.mentions if i < self.d.at]
 
     def in_sentence(self, number: int) -> list[int]:
-        """Those in one sentence."""
+        """Mentions before the pronoun in sentence ``number``."""
         return [i for i in self.earlier if self.parse.sentence[i] == number]
 
     @cached_property
     def closest(self) -> int:
-        """Earlier mention at the shortest dependency distance, or else the labelled one; may be -1."""
+        """Earlier mention at the shortest dependency distance; without one, the labelled mention, or -1."""
         return min(self.earlier, key=lambda i: self.d.distances[i], default=self.head)
 
     @cached_property

@@ -134,7 +134,7 @@ class Parse:
         start, end = self._span_list[token]
         return self.text[start:end]
 
-    # lists for walks over single tokens: elements of arrays cost ten times as much to compare
+    # lists, since walks over single tokens compare list elements ten times as fast as array elements
 
     @cached_property
     def head_list(self) -> list[int]:
@@ -170,7 +170,7 @@ class Parse:
 
     @cached_property
     def depth(self) -> Ints32:
-        """Number of edges between each token and its root."""
+        """Number of edges between each token and its root, (n,)."""
         depth = np.zeros(len(self), dtype=np.int32)
         at = np.arange(len(self), dtype=np.int32)
         while (moving := self.heads[at] != at).any():
@@ -180,7 +180,7 @@ class Parse:
 
     @cached_property
     def steps(self) -> Ints32:
-        """Edges between each token and its root, counted as by the GAP paper's parser: two to a prepositional noun."""
+        """Edges from each token to its root, (n,), as the GAP paper's parser counts: two to a prepositional noun."""
         marked = np.zeros(len(self), dtype=bool)
         marked[self.heads[self.roles == Role.CASE]] = True
         lengths = 1 + (marked & (self.roles == Role.OBLIQUE)).astype(np.int32)
@@ -245,7 +245,7 @@ class Parse:
         return np.asarray(np.where(shared == 0, crossed - 1 + sentences, crossed), dtype=np.int32)
 
     def commands(self, token: int) -> NDArray[np.bool_]:
-        """Tokens that ``token`` c-commands (n,): its head's descendants, not its own nor more prominent sisters'."""
+        """Tokens that ``token`` c-commands, (n,): descendants of its head, not of itself or of more prominent sisters."""
         head = self.heads[token]
         if head == token:
             return np.zeros(len(self), dtype=bool)
@@ -262,14 +262,14 @@ class Parse:
 
 
 def empty_parse(text: str) -> Parse:
-    """Make a parse without tokens, for cues that need no parse."""
+    """Return a parse without tokens, for cues that need no parse."""
     ints, bytes_ = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
     pairs = np.zeros((0, 2), dtype=np.int32)
     return Parse(text, pairs, ints, bytes_, bytes_, ints, pairs)
 
 
 def parse_of(doc: Doc, text: str | None = None) -> Parse:
-    """Convert a spaCy document of either label scheme; ``text``, if known, saves rebuilding it."""
+    """Convert a spaCy document of either label scheme; pass ``text`` if it is known, since rebuilding it is slow."""
     from spacy.attrs import DEP, HEAD, IDX, LENGTH, POS, SENT_START
 
     columns = doc.to_array([IDX, LENGTH, HEAD, DEP, POS, SENT_START]).reshape(-1, 6)
@@ -282,7 +282,7 @@ def parse_of(doc: Doc, text: str | None = None) -> Parse:
     roles = np.array([role_of(name) for name in names], dtype=np.int8)[label_of]
     roles[heads == tokens] = Role.ROOT
     is_noun = np.array([name == "pobj" for name in names], dtype=bool)[label_of]
-    _hang_prepositions(heads, roles, np.flatnonzero(is_noun))
+    _reattach_prepositions(heads, roles, np.flatnonzero(is_noun))
     persons = [(e.start, e.end) for e in doc.ents if e.label_ in ("PERSON", "PER")]
     return Parse(
         text=doc.text if text is None else text,
@@ -295,7 +295,7 @@ def parse_of(doc: Doc, text: str | None = None) -> Parse:
     )
 
 
-def _hang_prepositions(heads: Ints32, roles: NDArray[np.int8], nouns: NDArray[np.intp]) -> None:
+def _reattach_prepositions(heads: Ints32, roles: NDArray[np.int8], nouns: NDArray[np.intp]) -> None:
     """Turn ClearNLP's verb -> preposition -> noun into UD's verb -> noun -> preposition, in place."""
     for noun in nouns:
         preposition = heads[noun]

@@ -7,10 +7,9 @@ InitialPro   pronoun, name, name  all in one sentence
 ============ ==================== ======================================================================================
 
 In MedialPro and InitialPro the pronoun stands in an initial subordinate clause, or is a possessive in an initial
-prepositional phrase. Pronouns are singular, gendered and not reflexive; the two names have heads of their own, and
-there is no intruder: no third name of a person who may have the pronoun's gender between the mentions. The gender of a
-name comes from titles, first names, and the same family name elsewhere on the page; of unknown gender, it may be
-either's.
+prepositional phrase. Pronouns are singular, gendered and not reflexive. The two names have different heads, and no
+third name of a person who may have the pronoun's gender stands between the mentions. The gender of a name comes from
+titles, first names, and the same family name elsewhere on the page; a name of unknown gender may have either.
 
 Of the paper's constraints for diversity (table 2) three are implemented: one row per page and pronoun form, and
 :func:`balanced` genders and patterns (6:1:1). Gold clusters give labels where a page has them.
@@ -42,12 +41,12 @@ WORDS = 100  # maximum number of tokens of a snippet; 92% of GAP development's h
 
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(GAP_FORMS))})\b", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
-_BATCH = 1024  # paragraphs that are parsed together, and what a killed run may lose
+_BATCH = 1024  # paragraphs that are parsed together; a killed run loses at most these
 _BEFORE = 20  # characters before a name that may hold its title
 
 
 class Pattern(StrEnum):
-    """Order of the three mentions."""
+    """Order of the three mentions in the text."""
 
     FINAL = "FinalPro"
     MEDIAL = "MedialPro"
@@ -55,7 +54,7 @@ class Pattern(StrEnum):
 
 
 RATIO = {Pattern.FINAL: 6, Pattern.MEDIAL: 1, Pattern.INITIAL: 1}
-"""The paper's aim for the patterns."""
+"""Ratio of the patterns that the paper aims for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class PatternMatch:
 
 
 def pattern_of(example: Example) -> Pattern:
-    """The pattern whose order the mentions of an example have."""
+    """Pattern of an example, by the order of its mentions."""
     names_before = sum(name.start < example.pronoun.start for name in (example.a, example.b))
     return (Pattern.INITIAL, Pattern.MEDIAL, Pattern.FINAL)[names_before]
 
@@ -87,13 +86,13 @@ def contexts(
         if form not in GAP_FORMS or parse.pos[token] != PartOfSpeech.PRONOUN:
             continue
         gender = GENDER_BY_FORM[form]
-        fitting = [name for name, own in zip(names, genders, strict=True) if own in (None, gender)]
-        for pattern, one, other in _pairs(parse, token, fitting):
-            if not _different(parse, one, other):
+        fitting = [name for name, known in zip(names, genders, strict=True) if known in (None, gender)]
+        for pattern, first, second in _pairs(parse, token, fitting):
+            if not _different(parse, first, second):
                 continue
-            bounds = _snippet(parse, min(token, one.start), max(token, other.start), words)
+            bounds = _snippet(parse, min(token, first.start), max(token, second.start), words)
             if bounds is not None:
-                pronoun, a, b = map(parse.characters, (range(token, token + 1), one, other))
+                pronoun, a, b = map(parse.characters, (range(token, token + 1), first, second))
                 yield PatternMatch(pattern, pronoun, a, b, *bounds)
 
 
@@ -116,15 +115,15 @@ def is_word(word: str) -> bool:
 
 
 def _pairs(parse: Parse, pronoun: int, names: list[range]) -> Iterator[tuple[Pattern, range, range]]:
-    """Patterns of a pronoun with the names next to it, and to each other, so that there is none between."""
+    """Patterns of a pronoun with adjacent names: no other name stands between the three mentions."""
     here = parse.sentence[pronoun]
     before = [name for name in names if name.stop <= pronoun]
     after = [name for name in names if name.start > pronoun and parse.sentence[name.start] == here]
     sentence = {name: int(parse.sentence[name.start]) for name in (*before[-2:], *after[:2])}
     if len(before) > 1:
-        one, other = before[-2:]
-        if sentence[one] == sentence[other] >= here - 1:
-            yield Pattern.FINAL, one, other
+        first, second = before[-2:]
+        if sentence[first] == sentence[second] >= here - 1:
+            yield Pattern.FINAL, first, second
     medial = bool(before and after) and sentence[before[-1]] == here - 1
     if (medial or len(after) > 1) and is_initial(parse, pronoun):
         if medial:
@@ -146,21 +145,23 @@ def is_initial(parse: Parse, pronoun: int) -> bool:
             and bool(((parse.heads == token) & (parse.roles == Role.CASE)).any())
         )
         if (is_clause or is_phrase) and head > token:
-            own = np.flatnonzero(parse.ancestors[:, token]).tolist()
-            if max(own) < head and all(parse.pos[i] == PartOfSpeech.OTHER for i in range(first, own[0])):
+            subtree = np.flatnonzero(parse.ancestors[:, token]).tolist()
+            if max(subtree) < head and all(
+                parse.pos[i] == PartOfSpeech.OTHER for i in range(first, subtree[0])
+            ):
                 return True
         token = head
     return False
 
 
 def _different(parse: Parse, *names: range) -> bool:
-    """True if two names share no word; names that do could be one person's."""
-    one, other = (set(distinctive_tokens(parse.text[slice(*parse.characters(name))])) for name in names)
-    return bool(one and other) and one.isdisjoint(other)
+    """True if two names share no word; names that share one could be the same person's."""
+    first, second = (set(distinctive_tokens(parse.text[slice(*parse.characters(name))])) for name in names)
+    return bool(first and second) and first.isdisjoint(second)
 
 
 def _snippet(parse: Parse, first: int, last: int, words: int) -> tuple[int, int] | None:
-    """Tokens (first, past the last) of the sentences from one token to another and those before that fit."""
+    """Token range (start, stop) of the sentences from ``first`` to ``last``, and of as many before them as fit."""
     starts = [0, *(np.flatnonzero(np.diff(parse.sentence)) + 1).tolist(), len(parse)]
     sentences = [range(*bounds) for bounds in pairwise(starts)]
     at, end = int(parse.sentence[first]), sentences[int(parse.sentence[last])].stop
@@ -173,7 +174,7 @@ def _snippet(parse: Parse, first: int, last: int, words: int) -> tuple[int, int]
 
 @dataclass
 class Mined:
-    """Rows in the order of the pages, how many pages they are from, and counts of what was left out, by reason."""
+    """Rows in the order of the pages, the number of pages read, and counts of what was left out, by reason."""
 
     rows: list[Example] = field(default_factory=list)
     pages: int = 0
@@ -201,7 +202,11 @@ def mine(
     words: int = WORDS,
     total: int | None = None,
 ) -> Mined:
-    """Extract rows from pages: rarer patterns first, no two of a page with the same pronoun or mentions of names."""
+    """Extract rows from pages.
+
+    Rarer patterns are preferred, and no two rows of a page share the pronoun or the pair of names. A page gives at most
+    ``per_page`` rows (0: all) per pronoun form; a snippet has at most ``words`` tokens.
+    """
     mined = Mined()
     with progress("mining pages", total or 0) as ticker:
         for batch in _batches(pages):
@@ -218,7 +223,7 @@ def mine(
 
 
 def balanced(mined: Mined, seed: int = 0) -> Mined:
-    """Drop rows at random until genders are equally many in each pattern, and the patterns are as :data:`RATIO`."""
+    """Drop random rows until each pattern has as many rows of each gender, and the patterns are in :data:`RATIO`."""
     counts = mined.counts()
     genders = (Gender.FEMININE, Gender.MASCULINE)
     patterns = [pattern for pattern in Pattern if all(counts[pattern][gender] for gender in genders)]
@@ -245,7 +250,7 @@ def _batches(pages: Iterable[Page]) -> Iterator[list[Page]]:
 
 
 class _Candidate(NamedTuple):
-    """A row that a page may give, and its match in paragraph ``number``."""
+    """A possible row of a page, and its match in paragraph ``number``."""
 
     number: int
     match: PatternMatch
@@ -258,7 +263,7 @@ def _candidates(
     """All matches of a page, with their labels if it has gold clusters."""
     people = People(trees, first_names)
     gold = GoldNames(page.gold, trees[0]) if page.gold and trees else None
-    found = []
+    candidates = []
     for number, tree in enumerate(trees):
 
         def gender_of(span: Span, tree: Parse = tree) -> Gender | None:
@@ -278,23 +283,24 @@ def _candidates(
                     continue
             start, end = tree.characters(range(match.first, match.last))
             mentions = (match.pronoun, match.a, match.b)
-            pronoun, a, b = (Span(one.start - start, one.end - start) for one in mentions)
+            pronoun, a, b = (Span(mention.start - start, mention.end - start) for mention in mentions)
             row = Example(page.id, tree.text[start:end], pronoun, a, b, page.url, label)
-            found.append(_Candidate(number, match, row))
-    return found
+            candidates.append(_Candidate(number, match, row))
+    return candidates
 
 
 def _rows(
     page: Page, candidates: Iterable[_Candidate], per_page: int, left_out: Counter[str]
 ) -> list[Example]:
-    """Rows in the order of the text, at most ``per_page`` (0: all) of a pronoun form."""
+    """Rows in the order of the text, at most ``per_page`` (0: all) per pronoun form."""
     picks = []
     seen: set[tuple[object, ...]] = set()
     forms: Counter[str] = Counter()
     rarest_first = (Pattern.INITIAL, Pattern.MEDIAL, Pattern.FINAL)
-    for one in sorted(candidates, key=lambda each: rarest_first.index(each.match.pattern)):
-        form = one.row.pronoun_text.lower()
-        mentions = {(one.number, one.match.pronoun), (one.number, one.match.a, one.match.b)}
+    for candidate in sorted(candidates, key=lambda each: rarest_first.index(each.match.pattern)):
+        number, match, row = candidate
+        form = row.pronoun_text.lower()
+        mentions = {(number, match.pronoun), (number, match.a, match.b)}
         if mentions & seen:
             left_out["another row has its pronoun or names"] += 1
         elif per_page and forms[form] == per_page:
@@ -302,13 +308,13 @@ def _rows(
         else:
             seen |= mentions
             forms[form] += 1
-            picks.append(one)
+            picks.append(candidate)
     picks.sort(key=lambda each: (each.number, each.match.pronoun))
-    return [replace(one.row, id=f"{page.id}-{number}") for number, one in enumerate(picks, start=1)]
+    return [replace(pick.row, id=f"{page.id}-{number}") for number, pick in enumerate(picks, start=1)]
 
 
 class People:
-    """Genders of the persons that a page's parses name, by their titles, family names and first names."""
+    """Genders of the people named on a page, by their titles, family names and first names."""
 
     def __init__(self, trees: Sequence[Parse], first_names: Mapping[str, Gender]):
         self._first_names = first_names
@@ -322,7 +328,7 @@ class People:
                     self._families.setdefault(words[-1], set()).add(gender)
 
     def gender_of(self, tree: Parse, span: Span) -> Gender | None:
-        """Gender of the person named at a place of a paragraph; None if unknown."""
+        """Gender of the person named by ``span``; None if unknown."""
         titled = _gender(tree, span, {})
         words = tokens(tree.text[slice(*span)])
         family = self._families.get(words[0], set()) if len(words) == 1 else set()
@@ -338,12 +344,12 @@ def _gender(tree: Parse, span: Span, first_names: Mapping[str, Gender]) -> Gende
 
 
 class GoldNames:
-    """Gold clusters of the names that a parser finds: those of mentions with the same head word."""
+    """Gold clusters of detected names: the cluster of the mention with the same head word."""
 
     def __init__(self, gold: GoldClusters, tree: Parse):
         self._tree, self._genders = tree, gold.genders
         self.by_span = dict(gold.mentions)
-        # of mentions with one head the shortest counts
+        # of several mentions with one head word, the shortest is the name itself
         shortest_first = sorted(gold.mentions, key=lambda mention: mention[0].end - mention[0].start)
         self._by_head = {head_span(tree, span): cluster for span, cluster in reversed(shortest_first)}
 

@@ -43,7 +43,7 @@ SHIPPED_PARSES = _PACKAGE / "data" / "sample" / "parses.spacy"
 # a wheel contains the pipeline, a source checkout has it in models/
 _PROJECT_PARSERS = (_PACKAGE / "en_gapstack", _PACKAGE.parents[1] / "models" / "en_gapstack")
 ATTRIBUTES = ["POS", "TAG", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
-_IGNORED = (".md", ".pyc")  # files of a pipeline that do not affect parses
+_IGNORED = (".md", ".pyc")  # files of a pipeline that do not change its parses
 _SHARD = 256
 _BATCH = 128
 _SUFFIX = ".safetensors"
@@ -59,7 +59,7 @@ class Parser:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the files of the installed package of this name, which spaCy prefers, or of the folder."""
+        """Hash of the files of the installed package of this name (spaCy prefers it), or else of the folder."""
         if self.name.isidentifier():
             with suppress(PackageNotFoundError):
                 installed = version(self.name)
@@ -108,7 +108,7 @@ def spare_imports(parser: str | Path | None = None) -> None:
 _SPARED: dict[str, dict[str, ModuleType | None]] = {
     "lightgbm": {"pandas": None, "sklearn": None},
     "spacy": {"torch": None},
-    # it accesses scipy.stats when imported, but uses one function of it only
+    # scikit-learn needs scipy.stats to exist when it is imported, and calls one of its functions later
     "sklearn.base": {"pandas": None, "scipy.stats": ModuleType("scipy.stats")},
 }
 
@@ -161,7 +161,7 @@ def text_key(text: str) -> str:
 
 
 def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Parse]:
-    """The parse of each text, in order, computed where it is not stored; the embedded sample needs no parser."""
+    """Parse of each text, in order; stored parses are reused, and the embedded sample needs no parser."""
     texts = list(source.texts if isinstance(source, Corpus) else source)
     text_of = {text_key(text): text for text in texts}
     # documents are not kept, since they are large
@@ -170,7 +170,7 @@ def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> 
 
 
 def docs(texts: Iterable[str], parser: str | Path | None = None) -> Iterator[tuple[str, Doc]]:
-    """Key and spaCy document of each distinct text, in any order; parses and stores missing ones first."""
+    """Key and spaCy document of each distinct text, in any order; missing parses are computed and stored first."""
     from spacy.tokens import DocBin
 
     wanted = {text_key(text): text for text in texts}
@@ -192,7 +192,7 @@ def docs(texts: Iterable[str], parser: str | Path | None = None) -> Iterator[tup
             raise DataError(
                 "a parsing process was killed",
                 place=Place(folder),
-                remedy="Run again; finished parses are kept. Is there enough memory?",
+                remedy="The usual cause is too little memory: free some and run again; finished parses are kept",
             ) from error
     for shard in cache.intact_files(folder, _SUFFIX):
         if not wanted.keys().isdisjoint(_keys(shard)):

@@ -1,9 +1,9 @@
-"""Candidate names of an example: which of them match A or B, and which grammar excludes.
+"""Candidate names of an example: those that match A or B, and those that grammar excludes.
 
 Binding theory (Chomsky 1981) over dependencies is the candidate filter of Webster et al. 2018: a non-reflexive pronoun
 does not corefer with an argument of its own predicate (principle B), and a name is not c-commanded by a coreferent
-(principle C). Coordination ("he and John") and apposition with the noun of a possessive ("his brother John", "John is
-his brother") are excluded too.
+(principle C). A name coordinated with the pronoun ("he and John"), or in apposition with its possessed noun ("his
+brother John", "John is his brother"), is excluded too.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from gapstack.data.person_words import REFLEXIVES
 from gapstack.language.grammar import Parse, Role
 
 Candidates = Literal["gold-two-mention", "detected"]
-"""The names that compete: A and B, or all PERSON names, which count as A or B when either is part of the other."""
+"""Candidates: A and B, or all PERSON names, each of which counts as A or B if one contains the other."""
 Context = Literal["snippet-context", "page-context"]
-"""What may be read: the snippet alone, or the title of its page too."""
+"""What a cue may read: the snippet alone, or also the title of its page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ DEFAULT = Setting()  # the shared task's: A and B compete, and the page is known
 
 @dataclass(frozen=True)
 class Scene:
-    """Input of the structural cues: the pronoun and k candidate names of one example; tokens may be -1."""
+    """Input of the structural cues: pronoun token and k candidate names of one example; -1 for a missing token."""
 
     example: Example
     parse: Parse
@@ -59,15 +59,15 @@ class Scene:
 
 
 def scene(example: Example, parse: Parse, candidates: Candidates) -> Scene:
-    """Collect the names of one example that compete."""
+    """Collect the candidate names of one example."""
     pronoun = parse.head_of(parse.tokens_in(example.pronoun))
     if candidates == "gold-two-mention":
         spans: tuple[Span, ...] = (example.a, example.b)
         hits = np.eye(2, dtype=bool)
     else:
         spans = person_spans(example, parse)
-        found, names = [example.words(span) for span in spans], (example.a_text, example.b_text)
-        matches = [[name in other or other in name for name in names] for other in found]
+        detected, names = [example.words(span) for span in spans], (example.a_text, example.b_text)
+        matches = [[name in other or other in name for name in names] for other in detected]
         hits = np.array(matches, dtype=bool).reshape(-1, 2)
     heads = np.array([parse.head_of(parse.tokens_in(span)) for span in spans], dtype=np.int32)
     return Scene(example, parse, pronoun, spans, heads, hits, barriers(parse, pronoun, heads))
@@ -88,13 +88,13 @@ class Barrier(IntFlag):
 
     NONE = 0
     DOMAIN = 1
-    """It is an argument of the pronoun's predicate, understood subjects included."""
+    """The name is an argument of the pronoun's predicate, understood subjects included."""
     COMMAND = 2
-    """The pronoun c-commands it."""
+    """The pronoun c-commands the name."""
     COORDINATION = 4
-    """It is coordinated with the pronoun."""
+    """The name is coordinated with the pronoun."""
     APPOSITION = 8
-    """It names the person that the possessive pronoun's noun describes."""
+    """The name is that of the person whom the possessed noun describes ("his brother John")."""
 
 
 def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np.int8]:
@@ -136,11 +136,11 @@ def _children(parse: Parse, token: int, *roles: Role) -> list[int]:
 
 
 def understood_subject(parse: Parse, predicate: int) -> int:
-    """Subject of a predicate, shared ("Ann came and told him") and controlled ones included; -1 if there is none."""
+    """Subject of a predicate, also a shared ("Ann came and left") or a controlled one; -1 if there is none."""
     while True:
-        own = _children(parse, predicate, Role.SUBJECT)
-        if own:
-            return own[0]
+        subjects = _children(parse, predicate, Role.SUBJECT)
+        if subjects:
+            return subjects[0]
         above = int(parse.heads[predicate])
         if above == predicate:
             return -1
@@ -154,7 +154,7 @@ def understood_subject(parse: Parse, predicate: int) -> int:
 
 
 def _co_arguments(parse: Parse, pronoun: int) -> set[int]:
-    """Arguments of the same predicate as a (not possessive) pronoun."""
+    """Other arguments of the predicate of a pronoun that is not possessive."""
     top = climb(parse, pronoun, Role.CONJUNCT)[-1]
     if parse.roles[top] not in _ARGUMENTS:
         return set()

@@ -1,4 +1,4 @@
-"""English word classes for the surface features, in lower case; no list has first names."""
+"""English word classes for the surface features, in lower case; none of the lists contains first names."""
 
 from gapstack.data import person_words
 from gapstack.data.person_words import SUBJECTS, Gender, words_of

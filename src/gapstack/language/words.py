@@ -111,7 +111,7 @@ class Words:
         return end.endswith(".") and self.lower[first] in _STARTERS
 
     def _full_stop(self, stop: int, following: int) -> bool:
-        """True if the "." at word ``stop`` ends a sentence, if word ``following`` would open the next one."""
+        """True if the "." at word ``stop`` ends a sentence; the word ``following`` would begin the next one."""
         if self.starts[stop] != self.ends[stop - 1]:
             return True
         before, lower = self.strings[stop - 1], self.lower[stop - 1]
@@ -129,7 +129,7 @@ def words(text: str) -> Words:
 
 
 def split(text: str) -> Words:
-    """Split ``text`` into words; a long one may be too much to remember."""
+    """Split ``text`` into words without caching them, for long texts."""
     spans = [match.span() for match in _WORD.finditer(text)]
     return Words(
         text=text,
@@ -164,7 +164,7 @@ class PageTitle:
 
 @lru_cache(maxsize=32768)
 def page_title(url: str | None) -> PageTitle | None:
-    """Read the title off a wiki page's URL; None without a URL or page name."""
+    """Title of a wiki page by its URL; None without a URL or page name."""
     if not url:
         return None
     path = urlsplit(url).path
@@ -206,7 +206,7 @@ def _matches(garbled: str, whole: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def distinctive_tokens(text: str) -> tuple[str, ...]:
-    """Tokens of a name without particles and initials; all of them where nothing would remain."""
+    """Tokens of a name without particles and initials; all tokens if nothing else is left."""
     all_tokens = tokens(text)
     return tuple(token for token in all_tokens if len(token) > 1 and token not in _PARTICLES) or all_tokens
 

@@ -39,7 +39,7 @@ class Predictor(ABC):
     stored: ClassVar[bool] = False
     """True if it only returns stored predictions, looked up by row id."""
     for_running_text = False
-    """True for the model that comes along: texts are answered by the model of running text (:meth:`resolver`)."""
+    """True for the bundled model, which answers texts by the model of running text (:meth:`resolver`)."""
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """The tables and figures of Rudinger et al. 2018 (Winogender): ``gap reproduce rudinger2018``.
 
-By default the model that comes with gapstack, which can see gender, and, fitted on GAP's training splits, three cues of
-the GAP paper, which cannot, and trees over surface features; ``--run`` adds runs, saved members, or folders of other
-systems' predictions.
+Audited by default: the bundled model, which can see gender; and, fitted on GAP's training splits, three cues of the GAP
+paper, which cannot, and trees over surface features. ``--run`` adds runs, saved members, or folders of other systems'
+predictions.
 
 The paper's three systems link a pronoun to any mention or to none, and were not given the two mentions; ours choose
 between the two or neither. Humans were asked which of the two the pronoun means.
@@ -49,7 +49,7 @@ def reproduce(
     parser: str | Path | None = None,
     members: Sequence[str] = MEMBERS,
 ) -> Report:
-    """Audit our members and existing systems, by default the model that comes with gapstack, on Winogender."""
+    """Audit our members and existing systems, by default the bundled model, on Winogender."""
     SUITES[_SUITE].load()  # raises before anything is fitted
     systems: dict[str, Predictor] = {}
     for name in members:

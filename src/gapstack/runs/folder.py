@@ -43,7 +43,7 @@ _PROJECT = Path(__file__).resolve().parents[3]
 COLUMNS = ["A", "B", "NEITHER"]
 STACK = "stack"  # label of a run's stack
 DEFAULT = "default"
-"""Name of the model that comes with gapstack, wherever a run or a saved member is named."""
+"""Name of the bundled model, wherever a run or a saved member is named."""
 SAMPLE = "-sample"  # suffix of the names of runs on the embedded sample
 
 

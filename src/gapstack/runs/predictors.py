@@ -57,7 +57,7 @@ def load(name: str | Path | None = None) -> Predictor:
     name : str or Path, optional
         One of
 
-        - ``default`` or None: the model that comes with gapstack;
+        - ``default`` or None: the bundled model;
         - ``RUN`` or ``RUN:MEMBER``: a finished run, or one of its members;
         - the folder of a saved member or stack;
         - a file of probabilities or clusters;
@@ -105,7 +105,7 @@ def save(predictor: Predictor, folder: str | Path) -> None:
 
 
 def saved_folder(name: str | Path | None) -> Path | None:
-    """Folder of a saved member or stack, for ``default`` and None the one that comes along; None if it is not one."""
+    """Folder of a saved member or stack; the bundled one for ``default`` and None; None if ``name`` is neither."""
     path = shipped_model() if name is None or str(name) == DEFAULT else Path(name)
     return path if saved.is_saved(path) else None
 

@@ -1,4 +1,4 @@
-"""Files of the recipes that come with the package; nothing that they name is imported."""
+"""Files of the bundled recipes; nothing that they name is imported."""
 
 import tomllib
 from collections.abc import Mapping

@@ -130,7 +130,7 @@ def run(
     Parameters
     ----------
     recipe : Recipe, str or Path
-        A recipe, the name of one that comes with the package, a TOML file, or the folder of a run.
+        A recipe, the name of a bundled one, a TOML file, or the folder of a run.
     train, test : Corpus, optional
         Labelled rows to cross-validate on, and rows to hold out; by default the recipe's splits of GAP.
     data : str, optional
