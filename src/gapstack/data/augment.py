@@ -51,7 +51,7 @@ class Variant(NamedTuple):
 
     @property
     def counts(self) -> NDArray[np.bool_]:
-        """True for rows that count next to the original: all of the original, the changed ones of others; (n,)."""
+        """True for rows that count in an average, (n,): all of the original, the changed ones of other variants."""
         return self.changed | (self.name == "original")
 
     def restore(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -70,7 +70,7 @@ def variants(corpus: Corpus, names: Sequence[str] = ("original", "swap_names")) 
     for name in names:
         augmentation = AUGMENTATIONS[name]
         copy = augmented(corpus, augmentation.change)
-        changed = [one != other for one, other in zip(corpus, copy, strict=True)]
+        changed = [before != after for before, after in zip(corpus, copy, strict=True)]
         result.append(Variant(name, copy, np.array(changed, dtype=bool), augmentation.columns))
     return result
 
@@ -80,7 +80,7 @@ def average(
     probabilities: Sequence[NDArray[np.float64]],
     weights: Sequence[float] | None = None,
 ) -> NDArray[np.float64]:
-    """Average the variants' (n, 3) probabilities; next to the original, unchanged rows of others do not count."""
+    """Average the variants' probabilities to (n, 3); unchanged rows do not count if the original is among them."""
     weights = [1.0] * len(variants) if weights is None else list(weights)
     has_original = any(v.name == "original" and w > 0 for v, w in zip(variants, weights, strict=True))
     total = np.zeros((len(variants[0].corpus), 3))
@@ -91,7 +91,7 @@ def average(
 
 
 def swap_names(example: Example) -> Example:
-    """Exchange A and B, and the label accordingly; the text stays the same, so A may then stand after B."""
+    """Exchange A and B and the label; the text does not change, so A may then be the later name."""
     return replace(example, a=example.b, b=example.a, label=_SWAPPED[example.label])
 
 
@@ -125,14 +125,14 @@ def _may_be_replaced(text: str, name: str) -> bool:
 
 
 def mentions(example: Example, span: Span) -> list[Span]:
-    """The span, and all other occurrences of its words that do not overlap it."""
+    """The span and all other occurrences of its words that do not overlap it, in the order of the text."""
     words = example.words(span)
     before = takewhile(lambda other: other.end <= span.start, occurrences(example.text, words))
     return [*before, span, *occurrences(example.text, words, span.end)]
 
 
 def people(example: Example, names: FirstNames) -> list[Span]:
-    """Spans of a first name of the pronoun's gender, any initials, and a capitalised word: precise, with low recall."""
+    """Spans of full names of the pronoun's gender: first name, initials, capitalised word. Precise, with low recall."""
     text = example.text
     runs: list[list[tuple[int, int]]] = []
     for match in _CAPITALISED.finditer(text):
@@ -182,10 +182,12 @@ def _name_words(name: str) -> set[str]:
 
 def _may_be_one_person(text: str, name: str, right: str) -> bool:
     """True if a word of :data:`_SAME_PERSON` links occurrences of the two names within a sentence."""
-    places = sorted((*m.span(), one) for one in (name, right) for m in re.finditer(re.escape(one), text))
-    for (_, end, one), (start, _, other) in pairwise(places):
+    places = sorted(
+        (*m.span(), words) for words in (name, right) for m in re.finditer(re.escape(words), text)
+    )
+    for (_, end, first), (start, _, second) in pairwise(places):
         between = text[end:start]
-        if one != other and not re.search(r"[.;!?] ", between) and _SAME_PERSON.search(between):
+        if first != second and not re.search(r"[.;!?] ", between) and _SAME_PERSON.search(between):
             return True
     return False
 

@@ -1,9 +1,8 @@
 """Strict reading of text files: tables as rows of cells with their places, lines, whole texts, and JSON.
 
 Lines may end in CRLF, and a file may begin with UTF-8's byte-order mark, as Excel and Python's csv module write them.
-An error in the file as a whole always stops the reading. An error in one line (invalid UTF-8, NUL, a carriage return
-within it, a wrong number of cells, the reader's own checks) stops it too, unless a :class:`Quarantine` takes such
-lines.
+An error in the file as a whole always raises. An error in one line (invalid UTF-8, NUL, a carriage return within it, a
+wrong number of cells, the reader's own checks) raises too, unless a :class:`Quarantine` collects such lines.
 """
 
 import csv
@@ -35,7 +34,7 @@ class Row:
 
     def __getitem__(self, column: str) -> str:
         if column not in self.columns:
-            raise self.error(column, "there is nothing", expected=f"a {column}")
+            raise self.error(column, "the column is missing", expected=f"a {column}")
         return self.cells[self.columns.index(column)]
 
     @property
@@ -44,7 +43,7 @@ class Row:
         return Place(self.file, self.line)
 
     def error(self, column: int | str | None, problem: str, **more: str) -> DataError:
-        """An error with this row's place; ``more`` is expected and remedy."""
+        """A DataError with this row's place; ``more`` are its ``expected`` and ``remedy``."""
         return DataError(problem, place=Place(self.file, self.line, column), **more)
 
 
@@ -57,7 +56,7 @@ class Quarantine:
     paths: list[Path] = field(default_factory=list)
 
     def put(self, source: Path, rejected: Sequence[tuple[DataError, bytes]]) -> None:
-        """Write the bad rows of one file, if there are any."""
+        """Write the bad rows of one file, if there are any, each after its line, column and reason."""
         if not rejected:
             return
         target = Path(self.folder) / f"{plain_stem(source)}.quarantine.tsv"
@@ -67,7 +66,7 @@ class Quarantine:
                 place = problem.place or Place(source)
                 reason = problem.problem + (f"; expected {problem.expected}" if problem.expected else "")
                 about = [str(place.line or ""), str(place.column or ""), reason]
-                head = "\t".join(" ".join(part.split()) for part in about)
+                head = "\t".join(" ".join(cell.split()) for cell in about)
                 stream.write(head.encode("utf-8", "backslashreplace") + b"\t" + raw + b"\n")
         self.problems += [problem for problem, _ in rejected]
         self.paths.append(target)
@@ -90,7 +89,7 @@ def plain_suffix(path: Path) -> str:
 
 
 def read_table(path: Path, layouts: Sequence[Columns], parse: Callable[[Row], T], **options: Any) -> list[T]:
-    """Read a table and return what ``parse`` makes of each row, in order; see :func:`stream_table`."""
+    """Return ``parse(row)`` for each row of a table; arguments and errors are those of :func:`stream_table`."""
     return list(stream_table(path, layouts, parse, **options))
 
 
@@ -103,10 +102,11 @@ def stream_table(
     header: bool = True,
     quarantine: Quarantine | None = None,
 ) -> Iterator[T]:
-    """Yield what ``parse`` makes of each row of a table with one of the headers ``layouts``.
+    """Yield ``parse(row)`` for each row of a table whose header is one of ``layouts``.
 
-    Headers are compared without case, ``_`` as ``-``; without a ``header`` there is one layout. Quotes have no meaning
-    between tabs; cells between commas may be quoted.
+    Headers are compared without case, and ``_`` equals ``-``; without a ``header`` the first layout holds. Quotes have
+    no meaning in tables with tabs; cells of tables with commas may be quoted. Raises DataError with the line for an
+    unknown header, a row that is not valid, or a table without rows; a ``quarantine`` collects invalid rows instead.
     """
     path, columns, is_empty = Path(path), layouts[0], True
     rejected: list[tuple[DataError, bytes]] = []
@@ -177,7 +177,7 @@ def decode(blob: bytes, name: Path | str) -> str:
 
 
 def read_json(blob: bytes, file: Path, line: int = 1, kind: Any = Any) -> Any:
-    """Parse JSON and check it strictly against a type; DataError with the place, the key and the value found."""
+    """Parse JSON and check it strictly against the type ``kind``; DataError with place, key and value found."""
     from pydantic import ValidationError  # slow to import
 
     try:
@@ -202,7 +202,7 @@ def _type_adapter(kind: Any) -> Any:
 
 
 def _match_header(row: Row, layouts: Sequence[Columns], separator: str) -> Columns:
-    """The layout of a header; DataError if it is none."""
+    """The layout that a header matches; DataError if it matches none."""
     normal = [cell.lower().replace("_", "-") for cell in row.cells]
     for layout in layouts:
         if normal == [name.lower() for name in layout]:

@@ -75,7 +75,7 @@ class Document:
     link_scores: Mapping[Link, float] = field(default_factory=dict)
 
     def cluster_of(self, span: Span) -> Cluster:
-        """The cluster that contains ``span``, else the first that overlaps it; no overlapping mentions."""
+        """Cluster with ``span``, else the first with an overlapping mention, else (); its mentions do not overlap."""
         exact = [cluster for cluster in self.clusters if span in cluster]
         around = [cluster for cluster in self.clusters if any(mention.overlaps(span) for mention in cluster)]
         return without_overlaps((exact or around or [()])[0])
@@ -92,7 +92,7 @@ class Document:
 
 
 def without_overlaps(mentions: Iterable[Span]) -> Cluster:
-    """Sort mentions by start and drop those that overlap an earlier one."""
+    """Mentions sorted by start, without those that overlap an earlier one."""
     result: list[Span] = []
     for mention in sorted(mentions):
         if not result or mention.start >= result[-1].end:
@@ -126,7 +126,7 @@ class Clusters:
         return {document.text_sha256: document for document in self.documents}
 
     def document(self, example: Example) -> Document | None:
-        """The document of the example's text (not id, since an augmented copy has other spans), or None."""
+        """Document of the example's text, or None; not by id, since augmented copies share the id but not the spans."""
         return self._by_text.get(text_sha256(example.text))
 
     def pronoun_cluster(self, example: Example) -> Cluster:
@@ -155,8 +155,8 @@ class Clusters:
         document = self.document(example)
         clusters = [{heads(example, mention) for mention in c} for c in document.clusters] if document else []
         pronoun, a, b = (heads(example, span) for span in (example.pronoun, example.a, example.b))
-        own = next((cluster for cluster in clusters if pronoun in cluster), set())
-        return [a in own, b in own]
+        of_pronoun = next((cluster for cluster in clusters if pronoun in cluster), set())
+        return [a in of_pronoun, b in of_pronoun]
 
     def covers(self, corpus: Corpus) -> Bools:
         """Boolean (n,) array: True where there is a document for the example."""
@@ -165,8 +165,8 @@ class Clusters:
 
 def same_name(mention: str, name: str) -> bool:
     """True if all words of one occur consecutively in the other (Webster et al. 2018, section 4)."""
-    one, other = _words(mention), _words(name)
-    return bool(one.strip()) and (one in other or other in one)
+    left, right = _words(mention), _words(name)
+    return bool(left.strip()) and (left in right or right in left)
 
 
 def _words(text: str) -> str:
@@ -183,7 +183,10 @@ def checked_span(start: int, end: int, length: float) -> Span:
 
 
 def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
-    """Read a file of clusters; with a corpus, ids, texts and spans are checked and lines may lack ``text_sha256``."""
+    """Read a file of clusters; DataError with the line for an invalid one.
+
+    With a corpus, ids, texts and spans are checked against it, and lines may lack ``text_sha256``.
+    """
     path = Path(path)
     texts = None if corpus is None else {example.id: example.text for example in corpus}
     documents: dict[str, Document] = {}
@@ -195,8 +198,8 @@ def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
             if line["id"] in documents:
                 raise DataError(f"duplicate id {line['id']!r}", expected="one line for each document")
             if source != (line["resolver"], line["version"]):
-                found = f"resolver is {line['resolver']} {line['version']}"
-                raise DataError(found, expected=f"one resolver in a file, {' '.join(source)}")
+                problem = f"resolver is {line['resolver']} {line['version']}"
+                raise DataError(problem, expected=f"one resolver in a file, {' '.join(source)}")
             documents[line["id"]] = _document(line, texts)
     return Clusters(*(source or ("", "")), documents.values())
 

@@ -16,11 +16,11 @@ _IDS = {f"gap-{split}": re.compile(rf"{split}-\d+") for split in ("development",
 }
 _OVERLAPS = ("ids", "pages", "texts", "thirteen words in a row")
 PRESUMED = " (presumed)"
-"""Ends the name of a family of test sets (``gap``) that a predictor may well have seen, which nobody can tell."""
+"""Suffix of a family of test sets (``gap (presumed)``) that a predictor has probably seen, without proof."""
 
 
 def known_test_sets(ids: Iterable[str]) -> tuple[str, ...]:
-    """Names of the test sets, GAP's splits and its second stage, that some of these rows belong to."""
+    """Names of the test sets (GAP's splits, stage 2) that any of these ids belong to."""
     rows = list(ids)
     return tuple(name for name, pattern in _IDS.items() if any(map(pattern.fullmatch, rows)))
 
@@ -38,17 +38,20 @@ def warn_of_contamination(contaminated_by: Iterable[str], ids: Sequence[str]) ->
         _log.warning("the predictor is presumed to have seen rows of %s in its training", ", ".join(known))
     names = [name for name in names if name in known]
     if names:
-        count = sum(any(_IDS[name].fullmatch(one) for name in names) for one in ids)
+        count = sum(any(_IDS[name].fullmatch(row) for name in names) for row in ids)
         soft = " (soft labels of these rows were trained on)" if "gap-stage2" in names else ""
         _log.warning(
             "the predictor learned from data that share rows with %s, and %s of these %s rows have its ids%s. "
             "A score on them means nothing",
-            *(", ".join(names), f"{count:,}", f"{len(ids):,}", soft),
+            ", ".join(names),
+            f"{count:,}",
+            f"{len(ids):,}",
+            soft,
         )
 
 
 def shared_with(corpus: Corpus, other: Corpus) -> dict[str, NDArray[np.bool_]]:
-    """Rows of ``corpus`` that ``other`` has too, (n,) bool by ``id``, ``page``, ``text`` and ``passage`` (13 words)."""
+    """Rows of ``corpus`` shared with ``other``: (n,) bool by ``id``, ``page``, ``text`` and ``passage`` (13 words)."""
 
     def among(values: list[str | None], others: list[str | None]) -> NDArray[np.bool_]:
         known = {value for value in others if value}
@@ -63,7 +66,7 @@ def shared_with(corpus: Corpus, other: Corpus) -> dict[str, NDArray[np.bool_]]:
 
 
 def leaks(corpus: Corpus, other: Corpus) -> list[str]:
-    """Describe the overlap of ``corpus`` with ``other``, one line for each kind; empty without overlap."""
+    """Sentences on the rows of ``corpus`` that ``other`` shares, one for each kind of overlap."""
     return [
         f"{rows.sum():,} of {len(corpus):,} rows share {words} with {other.name}"
         for words, rows in zip(_OVERLAPS, shared_with(corpus, other).values(), strict=True)
@@ -72,7 +75,7 @@ def leaks(corpus: Corpus, other: Corpus) -> list[str]:
 
 
 def shared_passages(corpus: Corpus, other: Corpus, words: int = 13) -> NDArray[np.bool_]:
-    """Rows of ``corpus`` with a run of words of ``other``, (n,) bool; 13 is usual (Brown et al. 2020, appendix C)."""
+    """True for rows of ``corpus`` that share ``words`` words in a row with ``other``, (n,) (Brown et al. 2020)."""
     known = set(chain.from_iterable(_passages(text, words) for text in dict.fromkeys(other.texts)))
     return np.array([not known.isdisjoint(_passages(text, words)) for text in corpus.texts], dtype=bool)
 

@@ -17,31 +17,16 @@ _TURN = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
-_NOT_SPEAKERS = frozenset(
-    {
-        *(
-            "note",
-            "chapter",
-            "part",
-            "title",
-            "subject",
-            "from",
-            "to",
-            "cc",
-            "date",
-            "re",
-            "summary",
-            "abstract",
-        ),
-        *("author", "source", "url", "question", "answer", "warning"),
-    }
-)
+_NOT_SPEAKER_WORDS = """
+note chapter part title subject from to cc date re summary abstract author source url question answer warning
+"""
+_NOT_SPEAKERS = frozenset(_NOT_SPEAKER_WORDS.split())
 _LEAST_SHARE = 0.6
-"""Share of the lines of a transcript that begin a turn."""
+"""Least share of the lines of a transcript that begin a turn."""
 
 
 class Turn(NamedTuple):
-    """What one speaker says: the name, its place before the words, and the place of the words."""
+    """One turn: the speaker's name, the span of that name, and the span of what is said."""
 
     speaker: str
     label: Span
@@ -49,7 +34,7 @@ class Turn(NamedTuple):
 
 
 def conversation(turns: Iterable[tuple[str, str]]) -> tuple[str, tuple[Turn, ...]]:
-    """Speakers and what they say as one text, ``Anna: Hello.`` in a paragraph each, with the places of all turns."""
+    """Join turns (speaker, words) to one text with a paragraph ``Anna: Hello.`` each; returns it and the turns."""
     text, placed = "", list[Turn]()
     for speaker, words in turns:
         text += "\n\n" if text else ""
@@ -78,5 +63,5 @@ def transcript_turns(text: str) -> tuple[Turn, ...]:
 
 
 def _end(text: str, start: int, end: int) -> int:
-    """The end of a turn without the white space after it."""
+    """End of a turn without trailing white space."""
     return start + len(text[start:end].rstrip())

@@ -21,10 +21,8 @@ from gapstack.files import fingerprint
 if TYPE_CHECKING:
     import pandas as pd
 
-GAP_COLUMNS: Columns = (
-    *("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref"),
-    *("B", "B-offset", "B-coref", "URL"),
-)
+_COLUMNS = "ID Text Pronoun Pronoun-offset A A-offset A-coref B B-offset B-coref URL"
+GAP_COLUMNS: Columns = tuple(_COLUMNS.split())
 Rows = NDArray[np.integer] | NDArray[np.bool_] | list[int] | list[bool]
 _SHOWN = 5  # number of rows that a notebook shows
 
@@ -68,7 +66,7 @@ class Corpus(Sequence[Example]):
     @overload
     def __getitem__(self, index: slice | Rows) -> Corpus: ...
     def __getitem__(self, index: int | slice | Rows) -> Example | Corpus:
-        """An example by its position; a corpus by a slice, by positions (array or list) or by a boolean mask (n,)."""
+        """Example at an integer position; corpus of a slice, of positions (array or list) or of a boolean mask (n,)."""
         if isinstance(index, tuple):  # scikit-learn indexes by (rows, ...)
             index = index[0]
         if isinstance(index, slice):
@@ -142,9 +140,9 @@ class Corpus(Sequence[Example]):
         DataError
             If a column is missing, or a row is not a valid example; the error names the row, counted from 1.
         """
-        names = {one.lower(): one for one in (*GAP_COLUMNS, "label")}
+        names = {column.lower(): column for column in (*GAP_COLUMNS, "label")}
         frame = frame.rename(columns=lambda column: names.get(str(column).lower().replace("_", "-"), column))
-        if lacks := [one for one in ("Text", "Pronoun", "A", "B") if one not in frame]:
+        if lacks := [column for column in ("Text", "Pronoun", "A", "B") if column not in frame]:
             raise DataError("a column is missing", place=Place(name), expected=", ".join(lacks))
         if "ID" not in frame:
             frame = frame.assign(ID=frame.index)
@@ -220,7 +218,7 @@ class Corpus(Sequence[Example]):
 
 
 def example_of(row: Row) -> Example:
-    """The example of a row with some of the columns of :data:`GAP_COLUMNS` or ``label``; DataError if it is none."""
+    """Example of a row with columns of :data:`GAP_COLUMNS` and ``label``; DataError if it is not valid."""
     mentions = [
         span_at(row, name, row["Text"]) if f"{name}-offset" in row.columns else row[name]
         for name in ("Pronoun", "A", "B")
@@ -230,7 +228,7 @@ def example_of(row: Row) -> Example:
 
 
 def span_at(row: Row, name: str, text: str) -> Span:
-    """Span of the words in a column; DataError if the text does not have them at the offset in another column."""
+    """Span of the mention in column ``name``; DataError if the text does not have it at the stated offset."""
     mention, column = row[name], f"{name}-offset"
     start = whole_number(row[column])
     if start is not None and mention and text.startswith(mention, start):

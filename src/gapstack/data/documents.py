@@ -1,4 +1,4 @@
-"""Documents of running text as people have them.
+"""Documents of running text, in the file formats that people have.
 
 ========================= ===========================================================================================
 ``.txt`` and others       one text, in any encoding; transcripts ("Anna: ...") are conversations, and the licence and
@@ -57,12 +57,12 @@ _RESULTS = {
 }
 """How files begin that gapstack writes."""
 _MANY = frozenset({".jsonl", ".json", ".csv", ".tsv"})
-"""Those with many documents, which have their own ids."""
+"""Suffixes of files with many documents, which have their own ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """A document: its text, and for extracted texts how it came out of the original."""
+    """A document: id, text, address, turns of a conversation; for extracted texts, the extract and its original."""
 
     id: str
     text: str
@@ -72,7 +72,7 @@ class RawDocument:
     original: str | None = None
 
     def origin(self, span: Span) -> Span:
-        """Characters of the original file that a span of the text comes from."""
+        """Characters of the original file that ``span`` of the text comes from."""
         return self.extract.origin(span) if self.extract else span
 
 
@@ -88,10 +88,10 @@ class _Line(TypedDict):
 
 @dataclass(frozen=True)
 class DocumentFiles:
-    """Files of documents, read each time that they are iterated; options as of :func:`read_documents`.
+    """Files of documents, read whenever they are iterated; options are those of :func:`read_documents`.
 
-    With ``skip``, files with an error are left out and recorded in ``failed``; a file is then read as a whole before
-    its first document comes. Iterating raises DataError for two documents with one id.
+    With ``skip``, files with an error are left out and recorded in ``failed``; each file is then read as a whole before
+    its first document is yielded. Iteration raises DataError if two documents have the same id.
     """
 
     paths: Sequence[Path]
@@ -120,19 +120,19 @@ class DocumentFiles:
     def _documents(self, path: Path) -> Iterable[RawDocument]:
         try:
             documents = read_documents(path, encoding=self.encoding, keep_licence=self.keep_licence)
-            found = list(documents) if self.skip else documents
+            readable = list(documents) if self.skip else documents
         except GapstackError as problem:
             if not self.skip:
                 raise
             self.failed[path] = problem
             return ()
         if path not in self.names or plain_suffix(path).lower() in _MANY:
-            return found
-        return (replace(document, id=self.names[path]) for document in found)
+            return readable
+        return (replace(document, id=self.names[path]) for document in readable)
 
 
 def find_text_files(places: Iterable[Path]) -> dict[Path, str]:
-    """Text files by what users give (files, folders, patterns such as ``*.txt``), with ids that tell them apart.
+    """Text files in files, folders and patterns (``*.txt``), each with an id for its document.
 
     Files in folders have one of :data:`TEXT_SUFFIXES`, perhaps packed, and are no :func:`is_result`; DataNotFoundError
     where there are none.
@@ -187,7 +187,7 @@ def is_result(path: Path) -> bool:
 def read_documents(
     path: Path, *, encoding: str | None = None, keep_licence: bool = False
 ) -> Iterator[RawDocument]:
-    """Read the documents of a file; see the module for its formats.
+    """Read the documents of a file; the module lists the formats.
 
     Parameters
     ----------
@@ -200,9 +200,9 @@ def read_documents(
     Raises
     ------
     DataError
-        With file and line, for a file that is not text or has another format than its name says.
+        With file and line, if a file is not text or does not have the format of its suffix.
     DataNotFoundError
-        If there is no such file.
+        If the file does not exist.
     """
     path = Path(path)
     suffix = plain_suffix(path).lower()
@@ -266,12 +266,12 @@ def _of_record(path: Path, record: _Line, number: int) -> RawDocument:
     url = record.get("url") or None
     if re.search(r"[\t\r\n\0]", name + (url or "")) or "\0" in record["text"]:
         problem = f"{shown(name)} or {shown(url)} has a tab or line break, or the text has a NUL character"
-        raise DataError(problem, place=Place(path, number), expected="one line, and text")
+        raise DataError(problem, place=Place(path, number), expected="an id and url of one line, and text")
     return RawDocument(name, record["text"], url, transcript_turns(record["text"]))
 
 
 def _conversations(path: Path, records: Sequence[tuple[int, _Line]]) -> Iterator[RawDocument]:
-    """Turns of one file as one text a conversation, in the order of their first turns."""
+    """One document per conversation of a file, in the order of their first turns."""
     turns: dict[str, list[tuple[str, str]]] = {}
     for number, record in records:
         speaker = record.get("speaker")
@@ -334,7 +334,7 @@ def _table(path: Path, text: str, separator: str) -> Iterator[RawDocument]:
 
 
 def _refuse_disguised(path: Path, text: str) -> None:
-    """Raise DataError for a table or JSON under the name of a text, which would be read as one text."""
+    """Raise DataError for a table or JSON with the suffix of a text, which would be read as one text."""
     start = text.lstrip()
     if _is_json(start):
         raise _disguised(path, "is JSON", ".json")
@@ -346,7 +346,7 @@ def _refuse_disguised(path: Path, text: str) -> None:
 
 
 def _is_json(text: str) -> bool:
-    """True for an array or object."""
+    """True for a JSON array or object."""
     if text[:1] not in ("[", "{"):
         return False
     try:

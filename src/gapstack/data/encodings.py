@@ -11,7 +11,7 @@ from gapstack.errors import DataError, Place
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as the mark of UTF-16 does
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is its first half
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -94,5 +94,5 @@ def _detected(blob: bytes, path: Path | str, problem: UnicodeDecodeError) -> tup
 
 @lru_cache(maxsize=1024)
 def note_once(line: str) -> None:
-    """Log a line for the user, the first time only: files are read twice."""
+    """Log a line for the user once, although files are read twice."""
     _LOGGER.info(line)

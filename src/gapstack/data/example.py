@@ -43,7 +43,7 @@ class Span(NamedTuple):
 
 
 Mention = str | tuple[str, int] | tuple[int, int]
-"""Words in a text, or words and which of their occurrences (from 1), or a half-open range of characters."""
+"""Words in a text, or words and the number of an occurrence (from 1), or a half-open range of characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def _span(text: str, field: str, at: Mention) -> Span:
 
 
 def occurrences(text: str, words: str, start: int = 0, *, any_case: bool = False) -> list[Span]:
-    """Where ``words`` stand in the text from ``start`` on and no letter or digit continues them."""
+    """Spans of ``words`` in the text from ``start`` on, as whole words."""
     whole = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)", re.IGNORECASE if any_case else 0)
     return [Span(*match.span()) for match in whole.finditer(text, start)] if words.strip() else []
 
@@ -207,32 +207,32 @@ def edit(example: Example, replacements: Iterable[Replacement | tuple[int, int, 
     it, keep their order and precede a replacement that begins there. Raises DataError if replacements overlap, or one
     crosses a boundary of a span.
     """
-    ordered = sorted((Replacement(*one) for one in replacements), key=lambda one: (one.start, one.end))
+    ordered = sorted((Replacement(*each) for each in replacements), key=lambda each: (each.start, each.end))
     if not ordered:
         return example
     pieces: list[str] = []
     at = 0
-    for one in ordered:
-        if not at <= one.start <= one.end <= len(example.text) or not fits(example, one.start, one.end):
+    for each in ordered:
+        if not at <= each.start <= each.end <= len(example.text) or not fits(example, each.start, each.end):
             raise DataError(
-                f"example {example.id!r}: the replacement {tuple(one)!r} overlaps another or a boundary of a span, or "
+                f"example {example.id!r}: the replacement {tuple(each)!r} overlaps another or a boundary of a span, or "
                 "is outside the text",
                 expected=f"disjoint replacements within 0 and {len(example.text)}, each inside or outside a span",
             )
-        pieces += [example.text[at : one.start], one.text]
-        at = one.end
+        pieces += [example.text[at : each.start], each.text]
+        at = each.end
     text = "".join([*pieces, example.text[at:]])
 
     def shifted(span: Span) -> Span:
-        start = span.start + sum(one.growth for one in ordered if one.end <= span.start)
-        return Span(start, span.end + sum(one.growth for one in ordered if one.start < span.end))
+        start = span.start + sum(each.growth for each in ordered if each.end <= span.start)
+        return Span(start, span.end + sum(each.growth for each in ordered if each.start < span.end))
 
     pronoun, a, b = map(shifted, (example.pronoun, example.a, example.b))
     return replace(example, text=text, pronoun=pronoun, a=a, b=b)
 
 
 def fits(example: Example, start: int, end: int) -> bool:
-    """True if the characters from ``start`` to ``end`` may be replaced: they cross no boundary of a span."""
+    """True if the characters from ``start`` to ``end`` cross no boundary of a span, so that they may be replaced."""
     return all(
         end <= span.start or span.end <= start or (span.start <= start and end <= span.end)
         for span in (example.pronoun, example.a, example.b)

@@ -15,7 +15,7 @@ from gapstack.types import Rows
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Assignment of each row of a corpus to the fold in which it is held out, (n,) int64 from 0 to k - 1."""
+    """Folds of a corpus: ``assignment`` (n,) int64 is the fold, 0 to k - 1, in which each row is held out."""
 
     assignment: Rows
     k: int
@@ -44,7 +44,10 @@ class Folds:
 
 
 def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
-    """Make ``k`` random folds of a labelled corpus: groups stay whole, gender and label are stratified."""
+    """Make ``k`` random folds of a labelled corpus, grouped by page and stratified by gender and label.
+
+    Raises DataError if the corpus has no labels, or too few pages or rows of each kind.
+    """
     from sklearn.model_selection import StratifiedGroupKFold  # slow to import
 
     strata = np.char.add(corpus.genders, corpus.labels.astype(str))

@@ -91,9 +91,9 @@ def load_gap(
                 ) from problem
             return _load_sample(f"GAP was not found ({problem})")
     splits = {split: gap_split(split, label_set=label_set, quarantine=quarantine) for split in SPLITS}
-    found = {split: sources.location_of(f"gap-{split}") for split in SPLITS}
-    changed = [split for split, one in found.items() if not DATASETS[f"gap-{split}"].is_intact(one.path)]
-    source = f"GAP from {found['test'].path.parent} ({found['test'].origin})"
+    locations = {split: sources.location_of(f"gap-{split}") for split in SPLITS}
+    changed = [split for split, at in locations.items() if not DATASETS[f"gap-{split}"].is_intact(at.path)]
+    source = f"GAP from {locations['test'].path.parent} ({locations['test'].origin})"
     print_note(f"Data: {source}, {label_set} labels")
     if changed:
         print_note(
@@ -103,7 +103,7 @@ def load_gap(
 
 
 def _load_sample(reason: str) -> GapData:
-    """Load the embedded sample instead of GAP, with a warning on stderr that gives the reason."""
+    """Load the embedded sample instead of GAP, and print a warning with the reason to stderr."""
     splits = sample()
     rows = sum(map(len, splits.values()))
     print_note(
@@ -136,7 +136,7 @@ def relabel(corpus: Corpus, label_set: str) -> Corpus:
     if label_set not in LABEL_SETS:
         raise unknown("label set", label_set, LABEL_SETS)
     return with_labels(
-        corpus, label_set, [sources.require(f"corrections-{one}") for one in lists_of(label_set)]
+        corpus, label_set, [sources.require(f"corrections-{each}") for each in lists_of(label_set)]
     )
 
 

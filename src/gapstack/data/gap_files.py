@@ -2,7 +2,7 @@
 
 ==================  =====================================================================================
 GAP TSV             11 columns with a header: rows with labels (github.com/google-research-datasets)
-Kaggle TSV          9 columns with a header: the same less ``A-coref`` and ``B-coref`` (stages 1 and 2)
+Kaggle TSV          9 columns with a header: GAP's without ``A-coref`` and ``B-coref`` (stages 1 and 2)
 scorer TSV          ``ID  A-coref  B-coref`` without a header: input of the official gap_scorer.py
 submission CSV      ``ID,A,B,NEITHER``: probabilities, which need not sum to 1 (Kaggle divides by the sum)
 ==================  =====================================================================================
@@ -41,12 +41,12 @@ SOLUTION_COLUMNS: Columns = (*SUBMISSION_COLUMNS, "Usage")
 _NEITHER_COLUMNS: Columns = (*SCORER_COLUMNS, "NEITHER")
 _SCORER_LAYOUTS = (SCORER_COLUMNS, _NEITHER_COLUMNS, SUBMISSION_COLUMNS[:3], SUBMISSION_COLUMNS)
 
-MISSING = -1  # a decision that was not given: an empty cell of a scorer TSV
+MISSING = -1  # a missing decision: an empty cell of a scorer TSV
 _DECISIONS = {"true": 1, "false": 0, "": MISSING}
 
 
 class ScorerRows(NamedTuple):
-    """Rows of a scorer TSV: ids as written, including repeats, and (n, 2) int8 of 1, 0 or ``MISSING``."""
+    """Rows of a scorer TSV: ids as written, including repeats, and (n, 2) int8 decisions 1, 0 or ``MISSING``."""
 
     ids: list[str]
     decisions: NDArray[np.int8]
@@ -98,12 +98,12 @@ def read(path: Path | str, *, label_set: str = "official") -> Corpus:
 
 
 def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine | None = None) -> Corpus:
-    """Read a GAP TSV (11 columns) or a Kaggle TSV (9 columns, no labels), by its header."""
+    """Read a GAP TSV (11 columns) or a Kaggle TSV (9 columns, no labels); DataError with the line of an invalid row."""
     return Corpus(_examples(path, quarantine), label_set=label_set, name=plain_stem(path))
 
 
 def read_gap_chunks(path: Path, rows: int, *, quarantine: Quarantine | None = None) -> Iterator[Corpus]:
-    """As :func:`read_gap`, ``rows`` at a time, for files that do not fit in memory; ids are unique in all of it."""
+    """Read a GAP or Kaggle TSV ``rows`` at a time, for files that do not fit in memory; ids are unique in the file."""
     examples = _examples(path, quarantine)
     while chunk := list(islice(examples, rows)):
         yield Corpus(chunk, name=plain_stem(path))
@@ -121,7 +121,7 @@ def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
 
 
 class Solution(NamedTuple):
-    """Rows of Kaggle's solution file: ids, right answers, and the part of the leaderboard that each belongs to."""
+    """Rows of Kaggle's solution file: ids, right answers, and each row's part of the leaderboard (``Usage``)."""
 
     ids: list[str]
     labels: list[Label]
@@ -155,7 +155,7 @@ def _is_header(line: str, columns: Columns) -> bool:
 
 
 def read_scorer_tsv(path: Path) -> ScorerRows:
-    """Read decisions for the official scorer; repeated ids stay, since it counts the first."""
+    """Read decisions for the official scorer; repeated ids are kept, since it counts the first."""
     first = _first_line(path)
     columns = next((layout for layout in _SCORER_LAYOUTS if _is_header(first, layout)), None)
     header = columns is not None
@@ -176,7 +176,7 @@ def read_scorer_tsv(path: Path) -> ScorerRows:
 
 
 def read_submission(path: Path) -> Submission:
-    """Read a submission; DataError for an empty or repeated id, and a row that is not of probabilities."""
+    """Read a submission; DataError for an empty or repeated id, or for invalid probabilities."""
     unique = _unique_ids()
 
     def parse(row: Row) -> tuple[str, list[float]]:
@@ -207,7 +207,7 @@ def read_solution(path: Path) -> Solution:
 
 
 def _unique_ids() -> Callable[[Row], str]:
-    """Make a function that returns a row's id, and raises DataError if an earlier row has it."""
+    """Return a function that returns a row's id, and raises DataError if an earlier row has the same id."""
     lines: dict[str, int] = {}
 
     def unique(row: Row) -> str:
@@ -266,7 +266,7 @@ def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -
 
 
 def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | None = None) -> str:
-    """A submission CSV of (n, 3) probabilities, with full precision; DataError for what its reader refuses."""
+    """Submission CSV of (n, 3) probabilities, with full precision; DataError for invalid ids or values."""
     values = np.asarray(probabilities, dtype=np.float64)
     if values.shape != (len(ids), 3):
         problem = f"probabilities of shape {values.shape} for {len(ids)} ids"

@@ -1,4 +1,4 @@
-"""Gender of first names and words, and swapping it in a text."""
+"""Gender of first names and words, and texts with their gender swapped."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _FEMININE = {"he": "she", "him": "her", "his": "her", "hers": "her", "himself": 
 COMMON_FIRST_NAMES = Path(__file__).with_name("first_names.tsv")
 """Common first names by gender, written by ``scripts/first_names.py``."""
 _NAME_COLUMNS = ("name", "count-F", "count-M", "pct-F", "first-year", "last-year")
-_MIN_SHARE = 0.95  # of one sex among a first name's bearers
+_MIN_SHARE = 0.95  # least share of one sex among the bearers of a first name
 _MIN_BEARERS = 1000  # rarer names are often surnames
 
 
 class FirstNames(NamedTuple):
-    """First names by recorded sex, and the equally frequent name of the other one, their partner."""
+    """Gender of first names, and each name's partner: the equally frequent name of the other gender."""
 
-    genders: Mapping[str, Gender]  # of names that at least 95% of their bearers share
-    partners: Mapping[str, str]  # k-th most frequent masculine name to the k-th feminine one, and back
+    genders: Mapping[str, Gender]  # names of which at least 95% of the bearers have one recorded sex
+    partners: Mapping[str, str]  # the k-th most frequent masculine and feminine names are partners
 
     @classmethod
     def of(cls, masculine: Sequence[str], feminine: Sequence[str]) -> FirstNames:
-        """Make it from two disjoint lists of names in order of frequency."""
+        """Build from two disjoint lists of names in order of frequency."""
         genders = dict.fromkeys(masculine, Gender.MASCULINE) | dict.fromkeys(feminine, Gender.FEMININE)
         return cls(genders, _both_ways(zip(masculine, feminine, strict=False)))
 
 
 def _both_ways(pairs: Iterable[Sequence[str]]) -> dict[str, str]:
-    return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+    return {key: value for pair in pairs for key, value in (pair, pair[::-1])}
 
 
 def first_names(bearers: int = _MIN_BEARERS) -> FirstNames:
@@ -60,7 +60,7 @@ def _read_first_names(path: Path, bearers: int) -> FirstNames:
 
 @lru_cache(maxsize=1)
 def common_first_names() -> Mapping[str, Gender]:
-    """Genders of common first names, by capitalised name: the list that is part of this package."""
+    """Genders of common first names by capitalised name, from the list in this package."""
     genders: dict[str, Gender] = {}
     for line in COMMON_FIRST_NAMES.read_text(encoding="utf-8").splitlines():
         gender, _, names = line.partition("\t")
@@ -81,7 +81,7 @@ def swap_gender(example: Example, *, names: FirstNames | None = None) -> Example
         for start, end in _words(example)
         if (new := _swapped_word(example.text, start, end)) is not None
     }
-    swapped_names = {one.start: one for one in (_swapped_names(example, names) if names else ())}
+    swapped_names = {each.start: each for each in (_swapped_names(example, names) if names else ())}
     return edit(example, (swapped_names | replacements).values())
 
 
@@ -99,15 +99,15 @@ def feminise(example: Example) -> Example:
 
 
 def _words(example: Example) -> Iterator[tuple[int, int]]:
-    """Words of the text; of a word that crosses a span's boundary ("him" of "him-up"), the part in the span."""
+    """Spans of the text's words; a word that crosses a span's boundary ("him-up") is cut to the part in the span."""
     for match in WORD.finditer(example.text):
         start, end = match.span()
         if fits(example, start, end):
             yield start, end
             continue
         for span in sorted((example.pronoun, example.a, example.b)):
-            for part in WORD.finditer(example.text, max(start, span.start), min(end, span.end)):
-                yield part.span()
+            for inside in WORD.finditer(example.text, max(start, span.start), min(end, span.end)):
+                yield inside.span()
 
 
 def _swapped_names(example: Example, names: FirstNames) -> Iterator[Replacement]:
@@ -226,7 +226,7 @@ _TITLE = re.compile(rf"\b({'|'.join(re.escape(title) for title in GENDER_BY_TITL
 
 
 def gender_of_name(name: str, before: str, by_first_name: Mapping[str, Gender]) -> Gender | None:
-    """Gender by a name's title, in it or in the text before it, or else by its first word; None if unknown."""
+    """Gender by a title in the name or in the text ``before`` it, or else by its first word; None if unknown."""
     first = name.split(maxsplit=1)[0]
     title = _TITLE.search(before) or _TITLE.search(first + " ")
     return GENDER_BY_TITLE[title[1].lower()] if title else by_first_name.get(first.capitalize())

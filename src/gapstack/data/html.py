@@ -1,4 +1,4 @@
-"""HTML of notebooks: a text with coloured spans, and a table; legible on light and dark pages."""
+"""HTML for notebooks, legible on light and dark pages: texts with coloured spans, bars and tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -26,7 +26,7 @@ def coloured(text: str, marks: Iterable[tuple[tuple[int, int], str, str]]) -> st
 
 
 def bar(name: str, share: float) -> str:
-    """A share of 1 as a bar, with its name and percentage."""
+    """A share between 0 and 1 as a bar, with its name and percentage."""
     style = (
         "display:inline-block;padding:0 .4em;color:#111;"
         f"background:linear-gradient(to right,#bfdbfe {share:.0%},#f3f4f6 {share:.0%});width:14em;text-align:left"

@@ -1,4 +1,4 @@
-"""Label sets: GAP's official labels and four corrected versions, by three lists that were published independently."""
+"""Label sets: GAP's official labels and four corrected versions, from three independently published lists."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ LABEL_SETS: dict[str, str] = {
     "attree": "171 rows changed by Sandeep Attree (sattree/gap, winner of the competition)",
     "majority": "149 rows changed where two of the three lists agree",
 }
-"""Names and one-line descriptions."""
+"""Label sets: name to description."""
 LabelSetName = Annotated[str, OneOf(LABEL_SETS)]
 
 _LIST_COLUMNS: Columns = ("ID", "old-label", "new-label")
@@ -28,9 +28,9 @@ _SPLITS = ("development-", "validation-", "test-")
 
 
 def lists_of(name: str) -> tuple[str, ...]:
-    """Names of the correction lists that make a label set."""
-    everyone = ("liu", "kaggle", "attree")
-    return everyone if name == "majority" else tuple(one for one in everyone if one == name)
+    """Names of the correction lists that a label set is made of."""
+    lists = ("liu", "kaggle", "attree")
+    return lists if name == "majority" else tuple(each for each in lists if each == name)
 
 
 def with_labels(corpus: Corpus, name: str, lists: Sequence[Path]) -> Corpus:
@@ -42,12 +42,13 @@ def with_labels(corpus: Corpus, name: str, lists: Sequence[Path]) -> Corpus:
     """
     if corpus.label_set != "official":
         raise MismatchError(
-            f"{name} labels are made from official ones; {corpus.name} has {corpus.label_set}"
+            f"{name} labels are made from official ones, and {corpus.name} has {corpus.label_set}. Read it with "
+            "official labels"
         )
     if name == "official":
         return corpus
     if not any(example.id.startswith(_SPLITS) for example in corpus):
-        raise MismatchError(f"{corpus.name} has no rows of GAP, which alone has {name} labels. Use official")
+        raise MismatchError(f"only rows of GAP have {name} labels, and {corpus.name} has none. Use official")
     doubtful, least = (True, 2) if name == "majority" else (False, 1)
     by_list = [read_corrections(path, corpus, doubtful=doubtful) for path in lists]
     votes = Counter(pair for labels in by_list for pair in labels.items())
@@ -57,10 +58,10 @@ def with_labels(corpus: Corpus, name: str, lists: Sequence[Path]) -> Corpus:
 
 
 def read_corrections(path: Path, corpus: Corpus, *, doubtful: bool = False) -> dict[str, Label]:
-    """New labels by id from a list of columns ID, old_label, new_label, and in Attree's list the raw line.
+    """New labels by id, from a list with the columns ID, old_label, new_label and, in Attree's list, the raw line.
 
-    Of several lines for a row the last counts. Lines that Attree commented out (``#``) and those that call a row
-    unclear, which removes its label, count only if ``doubtful``. DataError if an old label is not the corpus's.
+    The last of several lines for a row counts. Lines that Attree commented out (``#``), and lines that call a row
+    unclear (which removes its new label), count only if ``doubtful``. DataError if an old label is not the corpus's.
     """
     labels = {example.id: example.label for example in corpus}
     new: dict[str, Label] = {}

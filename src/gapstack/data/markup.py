@@ -23,7 +23,7 @@ class Piece:
 
     @property
     def is_verbatim(self) -> bool:
-        """True if each character stands for the one at its place; a character reference is longer than its text."""
+        """True if the characters are those of the original; a character reference is longer than its text."""
         return len(self.text) == self.origin.end - self.origin.start
 
 
@@ -55,7 +55,7 @@ class Extract:
         return Span(start, start + 1)
 
     def then(self, inner: Extract) -> Extract:
-        """The extract of this extract: pieces of ``inner``, whose original is the text of this one."""
+        """Compose two extractions: ``inner`` is of this one's text, and the result is of this one's original."""
         return Extract(tuple(_composed(self, inner)))
 
 
@@ -84,29 +84,14 @@ def extract_html(source: str) -> Extract:
     return Extract(tuple(reader.pieces))
 
 
+_INLINE_TAGS = """
+a abbr b bdi bdo cite code data del dfn em font i ins kbd label mark q s samp small span strong sub sup time tt u var wbr
+"""
+
+
 class _HtmlText(HTMLParser):
     _HIDDEN = frozenset({"script", "style", "head", "noscript", "template", "svg", "math", "select", "nav"})
-    _INLINE = frozenset(
-        {
-            *("a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins"),
-            *(
-                "kbd",
-                "label",
-                "mark",
-                "q",
-                "s",
-                "samp",
-                "small",
-                "span",
-                "strong",
-                "sub",
-                "sup",
-                "time",
-                "tt",
-            ),
-            *("u", "var", "wbr"),
-        }
-    )
+    _INLINE = frozenset(_INLINE_TAGS.split())
 
     def __init__(self, source: str):
         super().__init__(convert_charrefs=False)
@@ -214,7 +199,7 @@ _CONTENTS = re.compile(
     re.M | re.I,
 )
 _FIRST = 20_000
-"""Characters at the beginning of a book that have its contents."""
+"""Characters at the beginning of a book that are searched for a table of contents."""
 
 
 def extract_book(source: str) -> Extract | None:

@@ -15,20 +15,20 @@ from gapstack.data.example import Gender, Label, Span
 from gapstack.data.extra.conll import ConllDocument, read_corpus
 from gapstack.data.extra.mined import ClusteredDocument
 
-WRAPPED = 100  # characters of the longest line that counts as wrapped text
-_LONGEST = 20_000  # of a paragraph that is parsed in one piece
+WRAPPED = 100  # maximum number of characters of a line of wrapped text
+_LONGEST = 20_000  # maximum number of characters of a paragraph that is parsed as a whole
 
 
 @dataclass(frozen=True)
 class GoldClusters:
-    """Gold coreference of a page: characters and cluster of each mention, and genders of clusters that show one."""
+    """Gold coreference of a page: span and cluster of each mention, and the genders of clusters where known."""
 
     mentions: tuple[tuple[Span, str], ...]
     genders: Mapping[str, Gender]
 
     @staticmethod
     def label(pronoun: str, a: str, b: str) -> Label | None:
-        """The label of a row whose mentions are in these clusters; None if both names are the pronoun's."""
+        """Label of a row whose mentions are in these clusters; None if both names are in the pronoun's."""
         if a == b == pronoun:
             return None
         return Label.A if a == pronoun else Label.B if b == pronoun else Label.NEITHER
@@ -36,7 +36,7 @@ class GoldClusters:
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its paragraphs, its address if known, and gold coreference, whose pages have one paragraph."""
+    """One page: paragraphs, address if known, and gold coreference (then there is one paragraph)."""
 
     id: str
     paragraphs: tuple[str, ...]
@@ -45,8 +45,8 @@ class Page:
 
 
 def read_pages(path: Path) -> Iterator[Page]:
-    """Read the pages of a file; errors as of :func:`~gapstack.data.documents.read_documents`."""
-    return (Page(one.id, tuple(paragraphs(one.text)), one.url) for one in read_documents(path))
+    """Read the pages of a file; raises as :func:`~gapstack.data.documents.read_documents` does."""
+    return (Page(each.id, tuple(paragraphs(each.text)), each.url) for each in read_documents(path))
 
 
 def count_pages(path: Path) -> int:
@@ -64,12 +64,12 @@ def gold_page(document: ConllDocument, prefix: str) -> Page:
     text, places = document.text_of(range(len(document.tokens)))
     mentions = tuple((m.characters(places), m.cluster) for m in document.mentions)
     clusters = ClusteredDocument(document).clusters.items()
-    genders = {key: next(iter(found.genders)) for key, found in clusters if len(found.genders) == 1}
+    genders = {key: next(iter(each.genders)) for key, each in clusters if len(each.genders) == 1}
     return Page(f"{prefix}-{document.name}", (text,), gold=GoldClusters(mentions, genders))
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Split a text into its paragraphs; see the module for the rule."""
+    """Paragraphs of a text, by the rule of this module's docstring."""
     wrapped: list[str] = []
     for line in (" ".join(line.split()) for line in [*text.splitlines(), ""]):
         if line and len(line) <= WRAPPED:

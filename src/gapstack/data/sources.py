@@ -44,7 +44,7 @@ class DownloadError(DataNotFoundError):
 
 
 class RemoteFile(NamedTuple):
-    """A file at a fixed address; ``name`` is its place in a data set that is a folder."""
+    """A file at a fixed address; ``name`` is its path in a data set that is a folder."""
 
     url: str
     sha256: str
@@ -60,33 +60,33 @@ class Dataset:
     upstream: str
     licence: str
     rows: int | None = None  # published number of examples
-    files: tuple[RemoteFile, ...] = ()  # can be downloaded
-    embedded: bool = False  # comes with the package
+    files: tuple[RemoteFile, ...] = ()  # empty if it cannot be downloaded
+    embedded: bool = False  # True if it is part of the package
 
     def within(self, folder: Path) -> Path | None:
-        """Find it in a data folder: at ``path`` or directly under its own name; plain, ``.gz`` or ``.xz``."""
+        """Path in a data folder, at ``path`` or directly under its name, plain, ``.gz`` or ``.xz``; None if missing."""
         return _packed(folder / self.path) or _packed(folder / Path(self.path).name)
 
     def is_intact(self, path: Path) -> bool:
         """True if the files at ``path``, unpacked, have the published checksums."""
         try:
-            found = [hashlib.sha256(read_bytes(path / file.name)).hexdigest() for file in self.files]
-            return found == [file.sha256 for file in self.files]
+            checksums = [hashlib.sha256(read_bytes(path / file.name)).hexdigest() for file in self.files]
+            return checksums == [file.sha256 for file in self.files]
         except DataNotFoundError:  # a folder that lacks a file
             return False
 
 
 def _packed(path: Path) -> Path | None:
-    """The path, or with ``.gz`` or ``.xz``, that exists."""
+    """The path as it is, or with ``.gz`` or ``.xz``, whichever exists; None if none does."""
     paths = (path.with_name(path.name + suffix) for suffix in ("", ".gz", ".xz"))
-    return next((one for one in paths if one.exists()), None)
+    return next((packed for packed in paths if packed.exists()), None)
 
 
 DATASETS: dict[str, Dataset] = {
     name: Dataset(name, **fields | {"files": tuple(RemoteFile(**f) for f in fields.get("files", ()))})
     for name, fields in tomllib.loads(_DATASETS.read_text(encoding="utf-8")).items()
 }
-"""By name, in the order that ``gap data status`` shows."""
+"""Data sets by name, in the order of ``gap data status``."""
 
 
 class DataLocation(NamedTuple):
@@ -97,7 +97,7 @@ class DataLocation(NamedTuple):
 
 
 class Status(NamedTuple):
-    """A line of ``gap data status``: number of examples; True if the bytes are the published ones, None if unknown."""
+    """A line of ``gap data status``; ``intact`` is True if the bytes are the published ones, None if unknown."""
 
     dataset: Dataset
     location: DataLocation | None
@@ -114,7 +114,7 @@ def require_dataset(name: str) -> Dataset:
 
 @contextmanager
 def data_in(folder: str | Path | None) -> Iterator[None]:
-    """Set ``GAP_DATA``, which other processes inherit, while the block runs; None keeps what it is."""
+    """Set ``GAP_DATA``, which other processes inherit, while the block runs; None leaves it unchanged."""
     before = os.environ.get("GAP_DATA", "")
     os.environ["GAP_DATA"] = str(folder or before)
     try:
@@ -136,7 +136,7 @@ def searches_data(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def named_folder() -> str:
-    """The folder that ``GAP_DATA`` names, "sample", or nothing."""
+    """Value of ``GAP_DATA``: a folder, "sample", or ""."""
     return os.environ.get("GAP_DATA", "")
 
 
@@ -145,7 +145,9 @@ def places() -> Iterator[tuple[str, Path]]:
     if named_folder() not in ("", SAMPLE):
         folder = Path(named_folder()).expanduser()
         if not folder.is_dir():
-            raise DataNotFoundError(f"the data folder {folder} (GAP_DATA or --data) does not exist")
+            raise DataNotFoundError(
+                f"the data folder {folder} does not exist; correct GAP_DATA, --data or the argument data"
+            )
         yield "given", folder
     shared = [Path.cwd().parent / "shared" / "data"]
     if (_PROJECT / "pyproject.toml").is_file():  # a source checkout, not an installed package
@@ -156,7 +158,7 @@ def places() -> Iterator[tuple[str, Path]]:
 
 
 def _data_cache() -> Path:
-    """Folder that downloads go to, laid out like a data folder."""
+    """Folder of downloads, laid out like a data folder."""
     return cache_root() / "data"
 
 
@@ -171,7 +173,10 @@ def embedded_folder() -> Path:
 
 
 def search(name: str) -> DataLocation | None:
-    """Find a data set by its name without downloading it; IntegrityError for other than the published bytes."""
+    """Find a data set without downloading it, None if it is missing.
+
+    Raises UnknownNameError for an unknown name, and IntegrityError if a cached file is not the published one.
+    """
     dataset = require_dataset(name)
     location = _first(dataset)
     if location and location.origin == "cache" and not dataset.is_intact(location.path):
@@ -183,19 +188,19 @@ def search(name: str) -> DataLocation | None:
 
 
 def _first(dataset: Dataset) -> DataLocation | None:
-    """The first place that has a data set, whether intact or not."""
+    """First location that has a data set, intact or not."""
     paths = ((dataset.within(folder), origin) for origin, folder in places())
     return next((DataLocation(path, origin) for path, origin in paths if path), None)
 
 
 def find(name: str) -> Path | None:
-    """Path of a data set, or None if it is at none of the places; raises as :func:`search` does."""
+    """Path of a data set, None if it is missing; raises as :func:`search` does."""
     location = search(name)
     return location.path if location else None
 
 
 def require(name: str) -> Path:
-    """Path of a data set; DataNotFoundError with the places searched and its upstream home if there is none."""
+    """Path of a data set; DataNotFoundError, with the places searched and its upstream source, if it is missing."""
     return location_of(name).path
 
 
@@ -218,7 +223,9 @@ def file_of(dataset: str, file: str) -> Path:
     folder = require(dataset)
     if path := _packed(folder / file):
         return path
-    raise DataNotFoundError(f"{folder} has no {file}, which is a part of {dataset} (see `gap data status`)")
+    raise DataNotFoundError(
+        f"{folder} has no {file}, which is part of {dataset}; see `gap data status` for its source"
+    )
 
 
 def status() -> list[Status]:
@@ -236,7 +243,7 @@ def status() -> list[Status]:
 
 
 def data_set_of(file: Path) -> str | None:
-    """Name of the data set that a file is, or is a part of; None if it is of none that is found."""
+    """Name of the data set that a file belongs to; None if it belongs to none."""
     for name, dataset in DATASETS.items():
         location = _first(dataset)
         if location and file.resolve().is_relative_to(location.path.resolve()):
@@ -252,7 +259,7 @@ def is_offline() -> bool:
 
 
 def fetchable() -> list[str]:
-    """Names of the data sets that can be downloaded and do not come with the package."""
+    """Names of the data sets that can be downloaded and are not part of the package."""
     return [name for name, dataset in DATASETS.items() if dataset.files and not dataset.embedded]
 
 
@@ -276,7 +283,9 @@ def fetch(names: Iterable[str] | None = None, *, again: bool = False) -> list[Pa
 
 def _download(dataset: Dataset, target: Path) -> None:
     if is_offline():
-        raise DownloadError(f"{dataset.name} is not in the cache, and GAPSTACK_OFFLINE is set")
+        raise DownloadError(
+            f"{dataset.name} is not in the cache, and GAPSTACK_OFFLINE forbids downloads; unset it or use data=FOLDER"
+        )
     import pooch  # slow to import
 
     pooch.get_logger().setLevel("WARNING")
@@ -300,7 +309,7 @@ def _download(dataset: Dataset, target: Path) -> None:
 
 
 def paper(name: str) -> dict[str, Any]:
-    """Figures of a paper such as ``webster2018``, as its file in the data set ``papers`` has them."""
+    """Figures of a paper such as ``webster2018``, from its file in the data set ``papers``."""
     path = file_of("papers", f"{name}.json")
     figures: dict[str, Any] = read_json(path.read_bytes(), path, kind=dict[str, Any])
     return figures

@@ -1,7 +1,7 @@
-"""Soft labels from teachers: other systems' probabilities for unlabelled rows, for distillation.
+"""Soft labels for distillation: the probabilities of other systems (teachers) for unlabelled rows.
 
-Rows of stage 2 that the teachers' files leave out were scored in the competition: rows that share a page or a passage
-with one of them, or with a row of GAP, are not learned from. The teachers may have been trained on all of GAP.
+The rows of stage 2 that are missing from the teachers' files were scored in the competition. Rows that share a page or
+a passage with one of those, or with a row of GAP, are left out. The teachers may have been trained on all of GAP.
 """
 
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ from gapstack.settings import Reads
 from gapstack.types import Floats
 
 STAGE2 = "stage2"
-"""Name of the default teacher: competitors' files for the rows that stage 2 did not score."""
+"""Name of the default teacher: competitors' files for the rows of stage 2 that were not scored."""
 ROWS = "rows.tsv"
-"""Name of the rows that the other files of a folder are about, if they are not stage 2's."""
+"""Name of the file of rows in a teacher's folder; without it, the rows are those of stage 2."""
 CONTAMINATES = ("gap-stage2",)
 """Test sets on which a member trained on soft labels must not be scored."""
 
@@ -38,16 +38,17 @@ class SoftLabels(NamedTuple):
 
 @by_content(lambda teacher: contents(teacher_files(teacher)), most=2)
 def load_teacher(teacher: str | Sequence[str]) -> SoftLabels:
-    """Read soft labels: the rows that are in all files about them, and the mean of their probabilities.
+    """Read soft labels: the rows that all files predict, and their mean probabilities.
 
-    ``teacher`` is ``"stage2"`` for the seven files of the data search, files, or folders of files; a folder's are about
-    the rows of its :data:`ROWS` if it has one, all others about stage 2.
+    ``teacher`` is ``"stage2"`` for the seven competitors' files, or names submission files or folders of them. A folder
+    may contain the rows that its files predict (:data:`ROWS`); all other files predict stage 2. Raises DataError if no
+    row is in all files.
     """
     submissions = _submissions(teacher)
     groups = [(read_gap(rows), files) for rows, files in submissions.items()]
     others = [read_gap(path) for path in _splits_of_gap()]
     for path, (rows, files) in zip(submissions, groups, strict=True):
-        if path.name != ROWS:  # what stage 2 scored
+        if path.name != ROWS:  # rows of stage 2 without predictions are those that were scored
             predicted = {identifier for file in files for identifier in _read_by_id(file)}
             others.append(Corpus([row for row in rows if row.id not in predicted], name="scored rows"))
     kept: list[tuple[Example, Floats]] = []
@@ -98,14 +99,14 @@ TeacherNames = Annotated[
 
 
 def _read_by_id(file: Path) -> dict[str, Floats]:
-    """A submission's probabilities (3,), which sum to 1, by row."""
+    """Probabilities (3,) of a submission by id, normalised to sum to 1."""
     submission = read_submission(file)
     probabilities = submission.probabilities / submission.probabilities.sum(axis=1, keepdims=True)
     return dict(zip(submission.ids, probabilities, strict=True))
 
 
 def _submissions(teacher: str | Sequence[str]) -> dict[Path, list[Path]]:
-    """Submissions by the file of the rows that they are about."""
+    """Submission files, by the file of the rows that they predict."""
     groups: dict[Path, list[Path]] = {}
     for name in [teacher] if isinstance(teacher, str) else teacher:
         path = sources.require("stage2-submissions") if name == STAGE2 else Path(name)

@@ -245,7 +245,7 @@ class Parse:
         return np.asarray(np.where(shared == 0, crossed - 1 + sentences, crossed), dtype=np.int32)
 
     def commands(self, token: int) -> NDArray[np.bool_]:
-        """Tokens that ``token`` c-commands, (n,): descendants of its head, not of itself or of more prominent sisters."""
+        """Tokens that ``token`` c-commands, (n,): its head's descendants except its own and more prominent sisters'."""
         head = self.heads[token]
         if head == token:
             return np.zeros(len(self), dtype=bool)

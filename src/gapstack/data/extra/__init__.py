@@ -1,4 +1,4 @@
-"""Corpora that were not made for GAP, as GAP-like rows to train on: a pronoun, the name it means, another name."""
+"""Corpora that were not made for GAP, as rows like GAP's to train on: a pronoun, its antecedent, another name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EXTRA: Registry[ExtraSource] = Registry(
         "gum": f"{_MINED}:GUM",
     },
 )
-"""By name, each next to its reader and imported on first use."""
+"""Extra corpora by name, each imported on first use."""
 ExtraName = Annotated[str, OneOf(EXTRA)]
 
 

@@ -1,4 +1,4 @@
-"""Documents with coreference in CoNLL columns: LitBank and GUM, each with columns of its own.
+"""Documents with coreference in CoNLL columns: LitBank and GUM, whose columns differ.
 
 The last column opens and closes mentions: ``(3``, ``3)``, ``(3)``. GUM writes ``person-3-Lord_Byron`` for 3.
 """
@@ -36,7 +36,7 @@ class GoldMention(NamedTuple):
     kind: str = ""
 
     def characters(self, places: Mapping[int, Span]) -> Span:
-        """Characters of the mention in a text with these places of tokens, see :meth:`ConllDocument.text_of`."""
+        """Span of the mention in a text, given the spans of its tokens (:meth:`ConllDocument.text_of`)."""
         return Span(places[self.start].start, places[self.end - 1].end)
 
 
@@ -50,7 +50,7 @@ class ConllDocument:
     mentions: list[GoldMention] = field(default_factory=list)
 
     def text_of(self, tokens: range) -> tuple[str, dict[int, Span]]:
-        """Text of a range of tokens, spaced as in English without lone ``_``, and each token's characters in it."""
+        """Text of a range of tokens, spaced as in English and without lone ``_``, and the span of each token in it."""
         text = ""
         places: dict[int, Span] = {}
         glued = True
@@ -74,18 +74,18 @@ CORPORA = {
     "litbank": ("litbank_coref_conll.tar.xz", "coref/conll/", 13, 3),
     "gum": ("gum_open_genres_coref_conll.tar.xz", "coref/gum/", 3, 1),
 }
-"""By name: archive, folder in it, columns, and which of them has the token."""
+"""Corpora by name: archive, folder in it, number of columns, and index of the token's column."""
 
 
 def read_corpus(name: str) -> Iterator[ConllDocument]:
-    """Read the documents of one of :data:`CORPORA`; DataError if its archive is damaged, DataNotFoundError without."""
+    """Read the documents of one of :data:`CORPORA`; DataError for a damaged archive, DataNotFoundError without."""
     archive, folder, columns, token = CORPORA[name]
     path = file_of("corpora", archive)
     with located(Place(path), "the corpus's archive"):
         try:
             with tarfile.open(fileobj=io.BytesIO(read_bytes(path)), mode="r:") as packed:
-                files = sorted((one.name.removeprefix("./"), one) for one in packed if one.isreg())
-                blobs = {file: packed.extractfile(one).read() for file, one in files}  # type: ignore[union-attr]
+                files = sorted((entry.name.removeprefix("./"), entry) for entry in packed if entry.isreg())
+                blobs = {file: packed.extractfile(entry).read() for file, entry in files}  # type: ignore[union-attr]
         except tarfile.TarError as problem:
             raise ValueError(f"cannot be unpacked ({problem})") from None
     for file, blob in blobs.items():
@@ -94,7 +94,10 @@ def read_corpus(name: str) -> Iterator[ConllDocument]:
 
 
 def parse(text: str, path: Path, columns: int, token: int) -> Iterator[ConllDocument]:
-    """Parse documents of lines with ``columns``: column ``token`` has the token, the last one the mentions."""
+    """Parse documents with ``columns`` per line: ``token`` is the index of the token's, the last has the mentions.
+
+    Raises DataError, with the line, for a line or a mention that breaks the format.
+    """
     document: ConllDocument | None = None
     opened: dict[str, list[int]] = {}
     breaks: list[int] = []
@@ -133,7 +136,7 @@ def parse(text: str, path: Path, columns: int, token: int) -> Iterator[ConllDocu
 
 
 def _bracket(document: ConllDocument, opened: dict[str, list[int]], cell: str) -> None:
-    """Open and close the mentions that the last column of the next token names; ValueError if it cannot."""
+    """Open and close the mentions in the last column of the next token; ValueError if that is impossible."""
     here, at = len(document.tokens), len(cell) if cell in {"_", "-"} else 0
     while match := _BRACKETS.match(cell, at):
         at = match.end()

@@ -1,4 +1,4 @@
-"""GAP-like rows out of documents with coreference: a pronoun, its antecedent's name, and a compatible distractor."""
+"""Rows like GAP's from documents with coreference: a pronoun, its antecedent's name, and a compatible distractor."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ _NAME_TOKEN = re.compile(r"[^\W\d_](?:[\w.'\u2019-]*)")
 
 @dataclass
 class Cluster:
-    """One entity of a document: genders of its pronouns and titles, and its name mentions."""
+    """One entity of a document: the genders of its pronouns and titles, and its mentions by name."""
 
     genders: set[Gender]
     is_person: bool
@@ -37,7 +37,7 @@ class Cluster:
 
 
 class ClusteredDocument:
-    """A document with its clusters and the places of its gendered pronouns."""
+    """A document with its clusters of mentions by name."""
 
     def __init__(self, document: ConllDocument):
         self.document = document
@@ -61,7 +61,7 @@ class ClusteredDocument:
 
     @cached_property
     def _inner(self) -> set[str]:
-        """Words that do not only open sentences and quotations: what is capitalised there is a name's."""
+        """Words that occur inside sentences: there, unlike at the beginning, a capital means a name."""
         tokens = self.document.tokens
         return {
             tokens[i]
@@ -87,7 +87,7 @@ class ClusteredDocument:
         )
 
     def window(self, at: int, words: int) -> range | None:
-        """The sentence of token ``at`` and its neighbours that fit into ``words`` tokens; None if it does not."""
+        """Tokens of the sentence of ``at`` and of its neighbours, at most ``words``; None if the sentence is longer."""
         last = first = self.sentence_of[at]
         sentences = self.document.sentences
         if len(sentences[last]) > words:
@@ -110,7 +110,7 @@ def mine(
     prior: tuple[float, float, float] = GAP_PRIOR,
     words: int = 150,
 ) -> None:
-    """Make at most one row of each of GAP's pronouns in the documents.
+    """Add at most one row to ``into`` for each of GAP's pronouns in the documents.
 
     The antecedent is the nearest name mention of the pronoun's cluster before it, or else after it. The distractor is
     the nearest name mention of another person without evidence of another gender, which shares no word with the
@@ -147,7 +147,7 @@ def mine(
 def every_pronoun(
     documents: Iterable[ConllDocument], into: ExtraRows, *, prefix: str, words: int = 150
 ) -> None:
-    """Make a row of every pronoun with its antecedent and the nearest other name: rows to score, not to train on."""
+    """Add a row to ``into`` for every pronoun, with its antecedent and the nearest other name, for scoring."""
     for source, mention, window, options in _pronouns(documents, GENDER_BY_FORM, words, into):
         pairs = [
             (max(abs(a.start - mention.start), abs(b.start - mention.start)), label, a, b)
@@ -164,7 +164,7 @@ def every_pronoun(
 def _pronouns(
     documents: Iterable[ConllDocument], forms: Container[str], words: int, into: ExtraRows
 ) -> Iterator[tuple[ClusteredDocument, GoldMention, range, dict[Label, list[Pair]]]]:
-    """Every mention that is one of these pronoun forms, with its window and pairs of names by label."""
+    """Every mention that is one of the pronoun ``forms``, with its window and pairs of names by label."""
     for document in documents:
         source = ClusteredDocument(document)
         for mention in document.mentions:
@@ -179,7 +179,7 @@ def _pronouns(
 def _options(
     source: ClusteredDocument, pronoun: GoldMention, window: range, into: ExtraRows
 ) -> dict[Label, list[Pair]]:
-    """Pairs of name mentions by the label that they would have."""
+    """Pairs of name mentions by the label of the row that they would make."""
     gender = GENDER_BY_FORM[source.document.tokens[pronoun.start].lower()]
 
     def nearest_in_window(cluster: Cluster) -> GoldMention | None:
@@ -191,28 +191,30 @@ def _options(
         before = [m for m in inside if m.end <= pronoun.start]
         return before[-1] if before else min(inside, default=None)
 
-    own = source.clusters[pronoun.cluster]
-    antecedent = nearest_in_window(own)
-    own_words = {word for name in own.names for word in _words(source, name)}
+    referent = source.clusters[pronoun.cluster]
+    antecedent = nearest_in_window(referent)
+    referent_words = {word for name in referent.names for word in _words(source, name)}
     others = [
-        cluster for cluster in source.clusters.values() if cluster is not own and cluster.compatible(gender)
+        cluster
+        for cluster in source.clusters.values()
+        if cluster is not referent and cluster.compatible(gender)
     ]
     names = sorted(filter(None, map(nearest_in_window, others)))
-    distractors = [name for name in names if not _words(source, name) & own_words]
+    distractors = [name for name in names if not _words(source, name) & referent_words]
     if not distractors:
-        into.skip("no other name is near")
+        into.skip("no other person is named nearby")
         return {}
     pairs = [
-        (one, other)
-        for one, other in combinations(distractors, 2)
-        if one.end <= other.start and not _words(source, one) & _words(source, other)
+        (first, second)
+        for first, second in combinations(distractors, 2)
+        if first.end <= second.start and not _words(source, first) & _words(source, second)
     ]
     options = {Label.NEITHER: pairs}
     if antecedent is not None:
         options[Label.A] = [(antecedent, other) for other in distractors if antecedent.end <= other.start]
         options[Label.B] = [(other, antecedent) for other in distractors if other.end <= antecedent.start]
     elif not pairs:
-        into.skip("its own name is not near, and only one other is")
+        into.skip("its antecedent is not named nearby, and only one other person is")
     return options
 
 

@@ -12,7 +12,7 @@ from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Label, Replac
 from gapstack.errors import DataError, GapstackError
 
 PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(GENDER_BY_FORM, key=len, reverse=True))})\b", re.IGNORECASE)
-"""A pronoun of any gender as a word."""
+"""Matches a pronoun of any gender, as a whole word."""
 _TOKENISER_SPACE = re.compile(
     r"(?<=\w) (?=[,.;:!?)]|n't\b|'(?:s|re|ve|ll|d|m)\b)|(?<=[)']) (?=[,.;:!?])|(?<=\() "
 )
@@ -37,7 +37,7 @@ class ExtraRows:
         self.skipped[reason] += 1
 
     def add(self, name: str, text: str, pronoun: Span, right: Span, other: Span) -> None:
-        """Add a row whose pronoun means ``right``, without the spaces that a tokeniser put before marks."""
+        """Add a row whose pronoun refers to ``right``, without the spaces that a tokeniser put before punctuation."""
         if pronoun.overlaps(right) or pronoun.overlaps(other) or right.overlaps(other):
             self.skip("mentions overlap")
         else:
@@ -45,7 +45,7 @@ class ExtraRows:
             self.keep(edit(Example(name, text, pronoun, right, other, None, Label.A), spaces))
 
     def keep(self, example: Example) -> None:
-        """Add an example, the first name as A; skipped if its pronoun is not one of a person of the genders wanted."""
+        """Add an example with the first name as A; skip it if its pronoun is unknown, or neutral and not wanted."""
         gender = GENDER_BY_FORM.get(example.pronoun_text.lower())
         if gender is None:
             self.skip("the pronoun is not a person's")
@@ -68,7 +68,7 @@ class ExtraSource(NamedTuple):
 
 
 def read_rows(name: str, read: Reader, *, neutral: bool = False) -> ExtraRows:
-    """The rows that a reader adds; DataError for whatever it finds in its files and does not expect."""
+    """Rows that a reader adds; DataError, with the number of the item, for unexpected content of its files."""
     rows = ExtraRows(name, neutral)
     try:
         read(rows)

@@ -1,8 +1,8 @@
 """Sentences about two occupations: Hugging Face's ``wino_bias`` (parquet, or exported as JSON lines) and WinoMT (TSV).
 
-``wino_bias`` marks the occupation that the pronoun means and the pronoun, as the first and last word of each mention.
-WinoMT (Stanovsky, Smith and Zettlemoyer 2019) has gender, index of the occupation's word, sentence and occupation. The
-other occupation is the only one in the sentence that another line of the file is about.
+``wino_bias`` has the first and the last word of two mentions: the right occupation and the pronoun. WinoMT (Stanovsky,
+Smith and Zettlemoyer 2019) has gender, index of the right occupation's word, sentence and occupation. The other
+occupation of a sentence is the only other word in it that is the right occupation in another line of the file.
 """
 
 import re
@@ -29,7 +29,7 @@ class _Schema(NamedTuple):
 
 
 def read_schema_file(path: Path, into: ExtraRows) -> None:
-    """Read a file of either format; DataError for a line of another form."""
+    """Add the rows of a file in either format to ``into``; DataError with the line for any other format."""
     schemas: list[_Schema] = []
     for number, item in _items(path):
         name = f"{path.stem}-{number}"
@@ -47,9 +47,9 @@ def read_schema_file(path: Path, into: ExtraRows) -> None:
         people = [Span(*match.span()) for match in pattern.finditer(schema.text)]
         others = [person for person in people if not person.overlaps(schema.person)]
         if len(schema.pronouns) != 1:
-            into.skip("not one pronoun is in the sentence")
+            into.skip("the sentence does not have exactly one pronoun")
         elif len(others) != 1:
-            into.skip("not one other occupation is in the sentence")
+            into.skip("the sentence does not have exactly one other occupation")
         else:
             spans = [with_article(schema.text, person) for person in (schema.person, others[0])]
             into.add(schema.name, schema.text, schema.pronouns[0], *spans)

@@ -1,7 +1,7 @@
-"""Sentences with two persons and a pronoun: Winograd-like schemas, KnowRef, MAP, Winogender, WinoBias, Attree's rows.
+"""Sentences with two people and a pronoun: Winograd-like schemas, KnowRef, MAP, Winogender, WinoBias, Attree's rows.
 
-WSC273 and WinoGrande have a blank in place of the pronoun. It is filled if both candidates are first names of one sex,
-and the words around the blank leave one case ("because _ was", "to _.", "_'s"). Otherwise the schema is skipped.
+WSC273 and WinoGrande have a blank in place of the pronoun. It is filled if both candidates are first names of the same
+gender, and the words around it determine the case ("because _ was", "to _.", "_'s"). Otherwise the schema is skipped.
 """
 
 import csv
@@ -75,10 +75,10 @@ def read_wsc273(into: ExtraRows) -> None:
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, tuple[str, str, list[str], int]]]:
-    """Number of each block of four lines, and its sentence, pronoun, two candidates, and which of them is right."""
+    """Blocks of four lines: number, sentence, pronoun, two candidates, and the index of the right one."""
     for number, block in enumerate(re.findall(r"(?:.+\n?)+", read_text(path)), start=1):
         sentence, pronoun, both, answer = block.splitlines()
-        candidates = [one.strip() for one in both.split(",")]
+        candidates = [candidate.strip() for candidate in both.split(",")]
         yield number, (sentence, pronoun, candidates, candidates.index(answer.strip()))
 
 
@@ -124,7 +124,7 @@ def _fill(
     *,
     marked: bool,
 ) -> None:
-    """Add a schema with its blank filled, or skip it; ``marked``: possessive blanks have "'s" after them."""
+    """Add a schema with its blank filled, or skip it; ``marked`` says that possessive blanks are followed by "'s"."""
     case = case_of_blank(before, after, marked=marked)
     gender, *others = {names.genders.get(candidate) for candidate in candidates}
     if len(candidates) != 2 or gender is None or others:
@@ -205,7 +205,7 @@ def read_knowref(split: str, into: ExtraRows) -> None:
         elif not all(spans) or spans[0] == spans[1]:
             into.skip("a candidate is not in the sentence, or both are one")
         else:
-            both = [_nearest(own, pronoun) for own in spans]
+            both = [_nearest(places, pronoun) for places in spans]
             into.add(f"{prefix}-{number}", text, pronoun, both[right], both[1 - right])
 
 
@@ -246,9 +246,9 @@ def read_winogender(into: ExtraRows) -> None:
     for row in _table(file_of("winogender", "all_sentences.tsv")):
         occupation, participant, answer, *_ = row["sentid"].split(".")
         text, right = row["sentence"], int(answer)
-        (one,), (other,) = (occurrences(text, words, any_case=True) for words in (occupation, participant))
+        (first,), (second,) = (occurrences(text, words, any_case=True) for words in (occupation, participant))
         (pronoun,) = (Span(*match.span()) for match in PRONOUN.finditer(text))
-        spans = [with_article(text, span) for span in (one, other)]
+        spans = [with_article(text, span) for span in (first, second)]
         name = f"winogender-{row['sentid'].removesuffix('.txt')}"
         into.add(name, text, pronoun, spans[right], spans[1 - right])
 
@@ -256,7 +256,8 @@ def read_winogender(into: ExtraRows) -> None:
 def read_winobias(release: str, into: ExtraRows) -> None:
     """Read all eight files of a WinoBias release (Zhao et al. 2018): ``current`` or ``original``.
 
-    A line has the right occupation in brackets, and last the pronoun; lines without exactly one other are skipped.
+    A line has brackets around the right occupation and, last, the pronoun. Lines without exactly one other occupation
+    are skipped.
     """
     folder = sources.require("winobias") / ("original_site" if release == "original" else "")
     paths = sorted(folder.glob("*_stereotyped_type?.txt.*"))
@@ -267,25 +268,25 @@ def read_winobias(release: str, into: ExtraRows) -> None:
     lines: list[tuple[str, str, list[Span], Span]] = []
     occupations: set[str] = set()
     for path in paths:
-        kind, part = path.name.replace("_stereotyped_", "-").split(".txt.")
+        kind, split = path.name.replace("_stereotyped_", "-").split(".txt.")
         for number, line in enumerate(read_text(path).splitlines(), start=1):
             if not line.strip():
                 continue
             numbered = re.sub(r"\d+ ", "", line, count=1) if release == "current" else line
             text, spans = _without_brackets(numbered)
             people = [span for span in spans if not PRONOUN.fullmatch(text[slice(*span)])]
-            lines.append((f"winobias-{release}-{kind}-{part}-{number}", text, people, spans[-1]))
+            lines.append((f"winobias-{release}-{kind}-{split}-{number}", text, people, spans[-1]))
             words = (text[slice(*span)].strip().lower() for span in people)
-            occupations.update(re.sub(r"^(?:the|an?|some) | 's$", "", one) for one in words)
+            occupations.update(re.sub(r"^(?:the|an?|some) | 's$", "", word) for word in words)
     longest_first = sorted(map(re.escape, occupations), key=len, reverse=True)
     any_occupation = re.compile(rf"\b(?:{'|'.join(longest_first)})\b", re.IGNORECASE)
     for name, text, people, pronoun in lines:
-        found = (Span(*match.span()) for match in any_occupation.finditer(text))
-        others = [span for span in found if people and not span.overlaps(people[0])]
+        named = (Span(*match.span()) for match in any_occupation.finditer(text))
+        others = [span for span in named if people and not span.overlaps(people[0])]
         if len(people) != 1:
-            into.skip("not one occupation is in brackets")
+            into.skip("the brackets do not have exactly one occupation")
         elif len(others) != 1:
-            into.skip("not one other occupation is in the sentence")
+            into.skip("the sentence does not have exactly one other occupation")
         else:
             into.add(name, text, pronoun, *(with_article(text, span) for span in (people[0], others[0])))
 
@@ -297,7 +298,7 @@ def with_article(text: str, span: Span) -> Span:
 
 
 def _without_brackets(marked: str) -> tuple[str, list[Span]]:
-    """The sentence without its brackets (and a blank just inside one), and the spans of what was in them."""
+    """The sentence without its brackets (and blanks just inside them), and the spans that were in brackets."""
     text, spans = "", []
     for number, part in enumerate(_BRACKET.split(marked)):  # what is in brackets is in odd places
         if number % 2:
