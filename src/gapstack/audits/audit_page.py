@@ -14,7 +14,7 @@ from gapstack.runs.folder import STACK
 
 
 def page(found: Audit) -> str:
-    """The page as HTML."""
+    """The page of an audit, as HTML."""
     data = page_data(found)
     suites = [
         {
@@ -53,7 +53,7 @@ def page(found: Audit) -> str:
 
 
 def page_data(found: Audit) -> dict[str, Any]:
-    """Data of the page's script: systems, the stack first, and Winogender's sentences in pairs of genders."""
+    """Data of the page's script: systems, the stack first, and the minimal pairs of Winogender."""
     covered = next((each for each in found.covered if each.suite.name == "winogender"), None)
     if covered is None:
         return {"systems": [], "pairs": []}
@@ -73,7 +73,7 @@ def page_data(found: Audit) -> dict[str, Any]:
     return {
         "systems": systems,
         "pairs": [
-            [people(one), int(items.corpus.labels[one]), side(one), side(other)]
-            for one, other in pairs(items).tolist()
+            [people(masculine), int(items.corpus.labels[masculine]), side(masculine), side(feminine)]
+            for masculine, feminine in pairs(items).tolist()
         ],
     }

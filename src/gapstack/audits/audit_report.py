@@ -1,4 +1,4 @@
-"""Results of an audit, and its report: verdict, headlines, every panel, plots and model card."""
+"""Results of an audit, and its report: verdict, headlines, tables, plots and model card."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ from gapstack.evaluation import Difference, Interval
 from gapstack.runs.folder import STACK
 from gapstack.types import Floats
 
-DIFFERS, EVEN, AT_CHANCE, BELOW = "differs", "no clear difference", "at chance", "below chance"
+DIFFERS, NO_CLEAR_DIFFERENCE, AT_CHANCE, BELOW = "differs", "no clear difference", "at chance", "below chance"
 """Verdicts on a system in a suite; the first two are about the difference between the genders."""
 _PHRASES = {
     DIFFERS: "A clear difference between the genders",
-    EVEN: "No clear difference, which does not show that there is none,",
+    NO_CLEAR_DIFFERENCE: "No clear difference, which does not show that there is none,",
     AT_CHANCE: "At chance, where a difference shows how it guesses,",
     BELOW: "Below chance",
 }
@@ -89,10 +89,7 @@ class Audit:
 
 
 def report(found: Audit, *, details: bool = False) -> Report:
-    """Return verdict, tables, model card and plots.
-
-    ``details`` adds slices and occupations, which the JSON always has.
-    """
+    """Return verdict, tables, model card and plots; ``details`` adds slices and occupations, as the JSON always has."""
     measured = [table for covered in found.covered for table in covered.findings.tables]
     tables = [table for table in measured if details or not table.detail]
     plots = [plot for covered in found.covered for plot in covered.findings.scatters]
@@ -108,7 +105,7 @@ def report(found: Audit, *, details: bool = False) -> Report:
 
 @dataclass(frozen=True)
 class HeadlineResult:
-    """A suite's headline figures of one system; without a gap for suites of one gender."""
+    """Headline figures of one system in a suite; there is no gap in suites of one gender."""
 
     suite: str
     headline: Headline
@@ -121,25 +118,25 @@ class HeadlineResult:
 
     @property
     def shown_score(self) -> str:
-        """The score after its name."""
+        """Name and value of the score."""
         return f"{self.headline.score_name} {self.score_column.show(self.score)}"
 
     @property
     def shown_gap(self) -> str:
-        """The gap after its name."""
+        """Name and value of the gap, or "-"."""
         return f"{self.gap_column.title} {self.gap_column.show(self.gap)}" if self.gap_column else "-"
 
     @property
     def kind(self) -> str:
-        """CSS class of the gap's cell."""
+        """CSS class of the cell that shows the gap."""
         return "clear" if self.verdict == DIFFERS else ""
 
 
 def headlines(found: Audit) -> Iterator[HeadlineResult]:
-    """Headlines of the suites that were run, in their order, each for every system."""
+    """Headlines of the suites that were run, in order, each for every system."""
     for covered in found.covered:
         tables = {table.key: table for table in covered.findings.tables}
-        # a choice between two names has no such chance level where neither may be right
+        # chance is 50% only if one of the two names is always right
         guessed = not (covered.items.corpus.labels == Label.NEITHER).any()
         for headline in covered.findings.headlines:
             (name, key), gap = headline.score, headline.gap
@@ -149,7 +146,9 @@ def headlines(found: Audit) -> Iterator[HeadlineResult]:
                     yield HeadlineResult(*of_suite)
                     continue
                 value = tables[gap[0]].rows[system].get(gap[1])
-                verdict = {True: DIFFERS, False: EVEN, None: ""}[differs(value, headline.neutral)]
+                verdict = {True: DIFFERS, False: NO_CLEAR_DIFFERENCE, None: ""}[
+                    differs(value, headline.neutral)
+                ]
                 score = row.get(key)
                 if verdict and guessed and headline.score_name == "accuracy" and isinstance(score, Interval):
                     verdict = (
@@ -159,18 +158,18 @@ def headlines(found: Audit) -> Iterator[HeadlineResult]:
 
 
 def differs(value: Cell, neutral: float = 0.0) -> bool | None:
-    """True if a figure is not ``neutral``, by its test or its 95% interval; None without either."""
+    """True if a figure differs from ``neutral``, by its test or its 95% interval; None without either."""
     if not isinstance(value, Interval | Difference) or any(map(isnan, value[:3])):
         return None
     return value.p < 0.05 if isinstance(value, Difference) else not value.low <= neutral <= value.high
 
 
 def verdict(found: Audit) -> list[str]:
-    """The suites in which the genders differ, or the system is at chance or below, as a sentence for each system."""
+    """One sentence per system: suites in which the genders differ, and in which it is at or below chance."""
     by_system: dict[str, dict[str, list[str]]] = {}
     for line in headlines(found):
         title = line.headline.title
-        shown = f"{title} ({line.shown_gap})" if line.verdict in (DIFFERS, EVEN) else title
+        shown = f"{title} ({line.shown_gap})" if line.verdict in (DIFFERS, NO_CLEAR_DIFFERENCE) else title
         by_system.setdefault(line.system, {}).setdefault(line.verdict, []).append(shown)
     sentences: dict[str, list[str]] = {}
     for system, suites in by_system.items():
@@ -184,7 +183,7 @@ def verdict(found: Audit) -> list[str]:
 
 
 def headline_tables(found: Audit) -> list[Table]:
-    """One system: a row for each suite. Several: a row for each, first those that differ in the fewest suites."""
+    """For one system a row per suite; for several a row per system, those that differ in the fewest suites first."""
     lines = list(headlines(found))
     rows: dict[str, dict[str, Cell]] = {}
     if not lines:
@@ -255,7 +254,7 @@ def card_lines(found: Audit) -> list[str]:
         for name, systems in found.refused.items()
     ]
     for reason in dict.fromkeys(found.not_covered.values()):
-        names = [name for name, own in found.not_covered.items() if own == reason]
+        names = [name for name, why in found.not_covered.items() if why == reason]
         lines.append(f"Not covered: {', '.join(names)}: {reason}.")
     lines.append("Brackets hold 95% intervals (groups of rows resampled); p is two-sided.")
     lines.append(f"Made with {found.made_with}.")
@@ -263,7 +262,7 @@ def card_lines(found: Audit) -> list[str]:
 
 
 def record(found: Audit) -> dict[str, Any]:
-    """Unrounded figures and the model card."""
+    """Unrounded figures and metadata, for JSON."""
     shown: dict[str, dict[str, Any]] = {}
     for line in headlines(found):
         title, name = line.headline.title, line.headline.score_name

@@ -1,6 +1,6 @@
-"""Systems that get a row's text and pronoun alone, and find the candidates themselves: ``gap audit --find-candidates``.
+"""Systems that get only a row's text and pronoun, and find the candidates themselves: ``gap audit --find-candidates``.
 
-The rows of a suite give both candidates, which hides whether a system would find them in a text: no parser detects "the
+The rows of a suite give both candidates, which hides that a system may not find them in a text: no parser detects "the
 technician" as a name.
 """
 
@@ -21,7 +21,7 @@ from gapstack.running_text.answer import Answer
 from gapstack.running_text.any_text_resolver import Text
 from gapstack.types import Bools, Floats, Probabilities
 
-NOTE = "it gets the text and the pronoun alone, and finds the people itself"
+NOTE = "it gets only the text and the pronoun, and finds the people itself"
 _MEASURES = percents(
     found="right one found",
     feminine="feminine",
@@ -35,7 +35,8 @@ _MEASURES = percents(
 class CandidateFinder(Predictor):
     """A predictor that resolves a row's pronoun without seeing A and B.
 
-    Each name gets the probability of the people with a mention of that name, NEITHER that of the others and of nobody.
+    Each name gets the probability of the people with a mention of that name; NEITHER gets that of all others and of
+    nobody.
     """
 
     def __init__(self, predictor: Predictor):
@@ -44,7 +45,7 @@ class CandidateFinder(Predictor):
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
-        """What the predictor was trained on."""
+        """Test sets that share rows with the predictor's training data."""
         return self.predictor.contaminated_by
 
     @property
@@ -53,22 +54,22 @@ class CandidateFinder(Predictor):
         return {"resolver": self._resolver.identity}
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Resolve each row's pronoun."""
+        """Resolve each row's pronoun; returns (n, 3) probabilities."""
         rows = [p * (matches.sum(axis=1) == 1) @ matches for p, matches in self._people(corpus)]
         names: Floats = np.array(rows, dtype=np.float64).reshape(-1, 2)
         return np.column_stack([names, np.clip(1 - names.sum(axis=1), 0, None)])
 
     def found(self, corpus: Corpus) -> Bools:
-        """Return whether A and B are among the people found, (n, 2)."""
+        """True where A, and B, is among the people found, (n, 2)."""
         rows = [matches.any(axis=0) for _, matches in self._people(corpus)]
         return np.array(rows, dtype=np.bool_).reshape(-1, 2)
 
     def save(self, folder: Path) -> None:
-        """Raise MemberError: save the predictor instead."""
+        """Raise MemberError, since only the predictor itself can be saved."""
         raise MemberError("a predictor that finds its candidates cannot be saved; save the predictor itself")
 
     def _people(self, corpus: Corpus) -> Iterator[tuple[Floats, Bools]]:
-        """For each row, the probabilities (k,) of the people found, and whether they are A and B, (k, 2)."""
+        """For each row the probabilities (k,) of the people found, and a mask (k, 2) of those who are A, and B."""
         texts = [text for text in dict.fromkeys(row.text for row in corpus) if text not in self._answers]
         for text, answers in zip(texts, self._resolver.stream(map(Text, texts)), strict=True):
             self._answers[text] = {answer.pronoun: answer for answer in answers}
@@ -76,22 +77,20 @@ class CandidateFinder(Predictor):
             answer = self._answers[row.text].get(row.pronoun)
             people = answer.candidates if answer else ()
             matches = [
-                [any(same_name(row.words(mention), name) for mention in one.mentions) for one in people]
+                [any(same_name(row.words(mention), name) for mention in each.mentions) for each in people]
                 for name in (row.a_text, row.b_text)
             ]
             shown = 1 - answer.other if answer else 1.0
-            yield np.array([one.probability / shown for one in people]), np.array(matches, dtype=np.bool_).T
+            yield np.array([each.probability / shown for each in people]), np.array(matches, dtype=np.bool_).T
 
 
 def with_found(
     suite: Suite, items: Items, findings: Findings, finders: Mapping[str, CandidateFinder]
 ) -> Findings:
-    """Add a panel of how often candidates are among the people found, by the pronoun's gender."""
+    """Add a table of how often candidates are among the people found, by the pronoun's gender."""
     rows = {name: _shares_found(items, finder.found(items.corpus)) for name, finder in finders.items()}
     title = f"{suite.title}: candidates among the people found, percent of the rows"
-    note = (
-        "The system gets the text and the pronoun alone. A candidate who is not found cannot be the answer."
-    )
+    note = "The system gets only the text and the pronoun. A candidate who is not found cannot be the answer."
     table = suite_table(f"{suite.name}.candidates", title, _MEASURES, rows, note)
     return replace(findings, tables=(*findings.tables, table))
 

@@ -1,6 +1,6 @@
-"""GAP test: F1 and bias by gender, by form of the pronoun and by slice, and with gender-balancing weights.
+"""GAP test: F1 and bias by gender, by form of the pronoun and by slice, and reweighted to balance the genders.
 
-Feminine and masculine rows of GAP differ in the number of nearby names and the rank of the right one, which explains
+Feminine and masculine rows of GAP differ in the number of nearby names and in the rank of the right one, which explains
 part of a system's bias (Kocijan, Camburu and Lukasiewicz 2020). Weights that balance both remove that part.
 """
 
@@ -21,7 +21,9 @@ from gapstack.types import Floats
 _ACCURACY = Column("accuracy", "accuracy", 3)
 _SCORES = (
     *percents(f1_masculine="F1 M", f1_feminine="F1 F", f1_overall="F1 O"),
-    *(Column("bias", "bias", 3), _ACCURACY, Column("logloss", "logloss", 4)),
+    Column("bias", "bias", 3),
+    _ACCURACY,
+    Column("logloss", "logloss", 4),
 )
 _COUNTS = percents(rows="rows", masculine="masc.", feminine="fem.")
 _SLICE = (*percents(f1_masculine="F1 M", f1_feminine="F1 F", f1_overall_gap="F1 F-M"), _ACCURACY)
@@ -37,7 +39,7 @@ class GapTest(Suite):
     contamination_ids = frozenset({"gap-test"})
 
     def load(self, *, cap: int | None = None) -> Items:
-        """Read the test split; facts are each row's strata, by dimension."""
+        """Read the test split; facts are the strata of the rows, (n,) by dimension."""
         corpus = gap_split("test")
         return Items(corpus, f"{self.version()}, {corpus.label_set} labels", strata(corpus))
 

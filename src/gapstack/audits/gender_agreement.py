@@ -1,10 +1,10 @@
 """Suites of sentences about one woman and one man, so that the pronoun's gender decides.
 
-- surnames, people who are mentioned by their bare surname: "Mary Johnson met Peter. Johnson said she liked him". Each
+- surnames, people who are mentioned by surname alone: "Mary Johnson met Peter. Johnson said she liked him". Each
   sentence comes in a mirrored pair: the two first names are exchanged, so that the same surname is a woman's and a
   man's. Systems that read "Johnson" as a man's first name fail for women.
 - two_genders: "Emily is married to Paul. He works in a bank". First names of many countries, titles, relation words or
-  earlier pronouns show who is a woman. Every sentence comes with the two names in both orders, and with pronouns of
+  earlier pronouns show who is a woman. Every sentence occurs with the two names in both orders and with pronouns of
   both genders.
 
 The sentences are templates with names filled in. A placeholder such as ``{they}`` stands for "she" or "he", and every
@@ -36,7 +36,7 @@ FUNCTIONS = {"they": "subject", "them": "object", "their": "possessive"}
 
 
 class AgreementRow(NamedTuple):
-    """A labelled example; ``group`` is resampled as a whole, and ``gender`` and ``slices`` break down the figures."""
+    """A labelled example; ``group`` is resampled as a whole, ``gender`` and ``slices`` are breakdowns."""
 
     example: Example
     group: str
@@ -52,9 +52,13 @@ def pronouns(gender: Gender, prefix: str = "") -> dict[str, str]:
 
 
 def questions(
-    name: str, template: str, words: Mapping[str, str], one: str, other: str, gender: Gender
+    name: str, template: str, words: Mapping[str, str], person: str, other: str, gender: Gender
 ) -> Iterator[tuple[str, Example]]:
-    """Fill a template in, and yield its pronouns' placeholders (in lower case) with an example for each."""
+    """Fill a template in, and yield an example for each of its pronouns, after the placeholder in lower case.
+
+    ``words`` are the words by placeholder; ``person`` is the placeholder of the person of this gender, ``other`` that
+    of the other person.
+    """
     mine, others = pronouns(gender), pronouns(OTHER_GENDER[gender], "other_")
     words = {**words, **mine, **others}
     text, spans = "", dict[str, Span]()
@@ -63,22 +67,22 @@ def questions(
         if placeholder:
             spans[placeholder] = Span(len(text), len(text) + len(words[placeholder]))
             text += words[placeholder]
-    a, b = sorted((spans[one], spans[other]))
+    a, b = sorted((spans[person], spans[other]))
     for placeholder, span in spans.items():
         if placeholder in mine or placeholder in others:
-            right = spans[one if placeholder in mine else other]
+            right = spans[person if placeholder in mine else other]
             form = placeholder.lower()
             yield form, Example(f"{name}-{form}", text, span, a, b, None, Label.A if right == a else Label.B)
 
 
 def read_lists(name: str) -> dict[str, Any]:
-    """Templates and names of a suite, from the TOML file of its name in this folder."""
+    """Templates and names of a suite, from its TOML file in this folder."""
     return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
 class GenderAgreement(Suite):
-    """Accuracy, and answers that name the person of the other gender, by gender."""
+    """Accuracy, and predictions of the person of the other gender, by gender."""
 
     name: str
     title: str
@@ -94,18 +98,18 @@ class GenderAgreement(Suite):
     together: str = "group"
 
     def version(self) -> str:
-        """The title, and where the sentences come from."""
+        """The title, and the source of the sentences."""
         return f"{self.title}, gapstack's own sentences"
 
     def load(self, *, cap: int | None = None) -> Items:
-        """Fill the templates in; facts are group, gender and the breakdowns."""
+        """Fill the templates in; facts are group, gender and the breakdowns, (n,) each."""
         examples, groups, genders, slices = zip(*self.rows(), strict=True)
         facts = {"group": np.array(groups), "gender": np.array([gender.value for gender in genders])}
         facts |= dict(zip(self.slices, np.array(slices).T, strict=True))
         return Items(Corpus(examples, name=self.name), self.version(), facts, note=self.note)
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
-        """One panel over all rows, and one by each breakdown; for one system, the first is not a detail."""
+        """A table over all rows and one for each breakdown; the first breakdown of a single system is not a detail."""
         every = np.ones(len(items.corpus), dtype=bool)
         measures = percents(
             accuracy="accuracy",
@@ -149,7 +153,7 @@ def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell
         **shares(groups, right, {"accuracy": where, **by_gender}),
         "gap": contrast(groups, right, women, men),
         **shares(
-            groups, wrong, {"other": where, **{f"other_{key}": part for key, part in by_gender.items()}}
+            groups, wrong, {"other": where, **{f"other_{key}": rows for key, rows in by_gender.items()}}
         ),
         **shares(groups, impossible, {"probability": where}),
         **shares(groups, predicted == Label.NEITHER, {"neither": where}),
@@ -173,8 +177,13 @@ def _surname_rows() -> Iterator[AgreementRow]:
 
 
 SURNAMES = GenderAgreement(
-    *("surnames", "Surnames", _surname_rows, "women", "men", ("origin", "referent")),
-    "women, men: those who have the surname; each surname is a woman's and a man's in the same sentences, "
+    name="surnames",
+    title="Surnames",
+    rows=_surname_rows,
+    women="women",
+    men="men",
+    slices=("origin", "referent"),
+    note="women, men: those who have the surname; each surname is a woman's and a man's in the same sentences, "
     "and intervals resample surnames",
 )
 
@@ -191,9 +200,9 @@ def _two_gender_rows() -> Iterator[AgreementRow]:
                 for key, (gender, name, relation_word) in zip("pq", order, strict=True):
                     words |= {key: name, f"{key}_relation": relation_word} | pronouns(gender, f"{key}_")
                 (first, *_), (second, *_) = order
-                for gender, one, other in ((first, "p", "q"), (second, "q", "p")):
+                for gender, person, other in ((first, "p", "q"), (second, "q", "p")):
                     name = f"two_genders-{pair.replace(', ', '-').replace(' ', '_')}-{first}_first-{gender}"
-                    for form, example in questions(name, template, words, one, other, gender):
+                    for form, example in questions(name, template, words, person, other, gender):
                         of = OTHER_GENDER[gender] if form.startswith("other_") else gender
                         function = f"{FUNCTIONS[form.removeprefix('other_')]} pronoun"
                         label = "first" if of == first else "second"
@@ -201,13 +210,11 @@ def _two_gender_rows() -> Iterator[AgreementRow]:
 
 
 TWO_GENDERS = GenderAgreement(
-    *(
-        "two_genders",
-        "A woman and a man",
-        _two_gender_rows,
-        "fem.",
-        "masc.",
-        ("evidence", "function", "order"),
-    ),
-    "columns are by the pronoun's gender; intervals resample pairs of names",
+    name="two_genders",
+    title="A woman and a man",
+    rows=_two_gender_rows,
+    women="fem.",
+    men="masc.",
+    slices=("evidence", "function", "order"),
+    note="columns are by the pronoun's gender; intervals resample pairs of names",
 )

@@ -30,7 +30,7 @@ class _Frame:
     y_range: Range
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Place on the sheet, in pixels; heights outside the frame end at its edge."""
+        """Position in the SVG, in pixels; heights are clipped to the frame."""
         (x0, x1), (y0, y1) = self.x_range, self.y_range
         height = self.size * (min(max(y, y0), y1) - y0) / (y1 - y0)
         return self.left + self.size * (x - x0) / (x1 - x0), _TOP + self.size - height
@@ -54,7 +54,7 @@ class _Frame:
 
 
 def regression_svg(plot: Scatter, only: str | None = None) -> str:
-    """Draw every series, or one, in a frame of its own on common axes; hovering over a point shows its name."""
+    """Draw each series, or ``only`` one, in its own frame with common axes; hovering over a point shows its name."""
     size, gap = 300, 84
     shown = plot.series if only is None else {only: plot.series[only]}
     points = np.concatenate(list(plot.series.values()))
@@ -84,7 +84,7 @@ def regression_svg(plot: Scatter, only: str | None = None) -> str:
 
 
 def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
-    """Draw each system as points for masculine, feminine and overall, on curves of equal F1."""
+    """Draw precision against recall: points for masculine, feminine and overall, over curves of equal F1."""
     size, legend = 420, 260
     points = {
         name: {group: (getattr(scores, group).recall, getattr(scores, group).precision) for group in _GROUPS}
@@ -129,7 +129,7 @@ def _ticks(ends: Range) -> range:
 
 
 def _tens(values: Floats) -> Range:
-    """The multiples of ten between which all values are."""
+    """Multiples of ten that enclose all values."""
     low, high = 10 * np.floor(values.min() / 10), 10 * np.ceil(values.max() / 10)
     return float(low), float(high if high > low else low + 10)
 

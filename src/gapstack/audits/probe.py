@@ -1,7 +1,7 @@
-"""Probe of a language model for rows that it has seen: how it continues them, and how probable it finds their texts.
+"""Probe a language model for memorised rows: how it continues them, and its loss on their texts.
 
-A text that was learned by heart is continued word for word from its first half (Carlini et al. 2023), and is much more
-probable than the same text with other names, or than new texts of the same kind.
+A memorised text is continued word for word from its first half (Carlini et al. 2023), and is much more probable than
+the same text with other names, or than new texts of the same kind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gapstack.members.prompted import Prompted
 
 ROWS = 100  # rows of each kind that are probed
-VERBATIM = 8  # words in a row that count as continued word for word
+VERBATIM = 8  # number of words that count as a verbatim continuation
 _TOKENS = 48
 _NOTE = (
     f"Continued: rows whose second half begins with the {VERBATIM} words with which the model continues the first. "
@@ -32,7 +32,10 @@ _NOTE = (
 
 
 def probe_table(systems: Mapping[str, Predictor], rows: Corpus, fresh: Corpus | None = None) -> Table:
-    """Probe language models with rows of a test set, with other names, and with rows they cannot have seen."""
+    """Probe language models with rows of a test set, the same rows with other names, and rows newer than the models.
+
+    Raises MemberError if none of the systems is a language model.
+    """
     from gapstack.members.prompted import Prompted  # imports torch, which other audits do without
 
     models = {label: system for label, system in systems.items() if isinstance(system, Prompted)}
@@ -41,13 +44,13 @@ def probe_table(systems: Mapping[str, Predictor], rows: Corpus, fresh: Corpus | 
             "a probe needs a language model: prompted:MODEL, its address, or a saved prompted member"
         )
     chosen = np.sort(np.random.default_rng(0).permutation(len(rows))[:ROWS])
-    parts = {rows.name: rows.take(chosen)}
-    parts["other names"] = augmented(parts[rows.name], anonymise_names)
+    kinds = {rows.name: rows.take(chosen)}
+    kinds["other names"] = augmented(kinds[rows.name], anonymise_names)
     if fresh is not None:
-        parts["fresh rows"] = fresh[:ROWS]
+        kinds["fresh rows"] = fresh[:ROWS]
     sections = []
     for label, member in models.items():
-        lines = [(name, _measured(member, part.texts)) for name, part in parts.items()]
+        lines = [(name, _measured(member, corpus.texts)) for name, corpus in kinds.items()]
         sections.append(Section(label, lines))
     columns = [Column("rows", "rows"), Column("continued", "continued %", 1), Column("loss", "loss", 3)]
     return Table(columns, sections, title="Has the model seen these rows?", caption=_NOTE, name_title="rows")
@@ -67,5 +70,5 @@ def _measured(member: Prompted, texts: Sequence[str]) -> dict[str, Cell]:
 
 
 def _middle(text: str) -> int:
-    """The space nearest after the middle of a text."""
+    """Position of the first space after the middle of a text."""
     return max(text.find(" ", len(text) // 2), 0) or len(text)

@@ -36,20 +36,29 @@ from gapstack.types import Floats
 _log = logging.getLogger(__name__)
 
 _ALL: tuple[Suite, ...] = (
-    *(Winogender(), WinoBias(), SoWinoBias(), GapTest()),
-    *(GICOREF, MAP, KNOWREF, DPR, WSC273, WINOGRANDE),
-    *(SURNAMES, TWO_GENDERS),
+    Winogender(),
+    WinoBias(),
+    SoWinoBias(),
+    GapTest(),
+    GICOREF,
+    MAP,
+    KNOWREF,
+    DPR,
+    WSC273,
+    WINOGRANDE,
+    SURNAMES,
+    TWO_GENDERS,
 )
 SUITES: Registry[Suite] = Registry("suite", {suite.name: suite for suite in _ALL})
-"""By name, in the order of the report."""
+"""Suites by name, in the order of the report."""
 
 NO_SUITE = {
-    "bug": "a sentence has one person and a pronoun that means it; the other professions in 225 of 1,717 "
-    'sentences are nobody\'s distractors ("a specialist still life painter") and nobody checked them',
-    "pdp": "our copy has its pronouns masked, and no schema has two first names of one sex, from "
-    "which the pronoun would follow",
+    "bug": "a sentence has one person and a pronoun for that person; the other professions in 225 of 1,717 "
+    'sentences are unchecked, and mostly not another person ("a specialist still life painter")',
+    "pdp": "the pronouns of the available copy are masked, and no schema has two first names of one gender, "
+    "which would determine the pronoun",
 }
-"""Known test sets that cannot be read as a choice between two names, and why."""
+"""Known test sets that are not a suite, and why."""
 
 
 @searches_data
@@ -83,11 +92,11 @@ def audit(
     all_rows : bool
         Use all rows of suites that are sampled by default.
     limit : int, optional
-        Use about as many rows of each suite, spread over it, for a trial; sentences that are compared stay together.
+        For a trial, use about this many rows of each suite, spread over it; compared sentences stay together.
     find_candidates : bool
         Show the systems only the text and the pronoun, without the two names.
     workers, executor : int, str
-        Suites at once, and where, as in :func:`gapstack.run`.
+        Number of suites that run at once, and joblib's backend, as in :func:`gapstack.run`.
 
     Returns
     -------
@@ -118,10 +127,11 @@ def audit(
     systems = target.systems
     if average and any(system.stored for system in systems.values()):
         raise DataError(
-            "probabilities of a file cannot be averaged over augmented rows", expected="a run or a member"
+            "probabilities of a file cannot be averaged over augmented rows",
+            expected="a run or a member for average",
         )
     if limit is not None and any(system.stored for system in systems.values()):
-        raise DataError("files of answers are audited whole", expected="a run or a member for a trial")
+        raise DataError("files of answers are audited as a whole", expected="a run or a member for limit")
     tasks, not_covered, refused = _tasks(selected, systems, allow_contaminated, average, all_rows, limit)
     place = _Loads(*by_name, find_candidates) if workers > 1 and by_name else systems
     covered: dict[str, SuiteAudit] = {}
@@ -141,7 +151,7 @@ def _finders(systems: Mapping[str, Predictor]) -> dict[str, Predictor]:
 
 @dataclass(frozen=True)
 class _Task:
-    """A suite and its rows, the systems to include, those that were trained on its rows, and the augmentations."""
+    """A suite with its rows, the systems to audit, those trained on its rows, and test-time augmentations."""
 
     suite: Suite
     items: Items
@@ -162,7 +172,7 @@ def _tasks(
     all_rows: bool,
     limit: int | None,
 ) -> tuple[list[_Task], dict[str, str], dict[str, tuple[str, ...]]]:
-    """The suites to run, why others are not covered, and the systems that are refused as contaminated, by suite."""
+    """Suites to run, reasons for those that are not covered, and systems refused as contaminated, by suite."""
     tasks: list[_Task] = []
     not_covered = dict(NO_SUITE) | {name: "was not selected" for name in SUITES if name not in selected}
     refused: dict[str, tuple[str, ...]] = {}
@@ -191,7 +201,7 @@ def _tasks(
 
 
 class _Loads(NamedTuple):
-    """Arguments that load the audited systems in a worker."""
+    """Arguments with which a worker loads the audited systems."""
 
     target: str
     folds: int
@@ -205,42 +215,38 @@ def _loaded(loads: _Loads) -> Mapping[str, Predictor]:
 
 
 def _audit_suite(task: _Task, systems: Mapping[str, Predictor] | _Loads) -> SuiteAudit:
-    """Results of the included systems; marked are those that were, or may have been, trained on the rows."""
+    """Results of the included systems; those that were or may have been trained on the rows are marked."""
     if isinstance(systems, _Loads):
         systems = _loaded(systems)
-    suite, items, included, contaminated, average = (
-        task.suite,
-        task.items,
-        task.included,
-        task.contaminated,
-        task.average,
-    )
+    suite, items = task.suite, task.items
     presumed = [
-        label for label in included if is_presumed(systems[label].contaminated_by, suite.contamination_ids)
+        label
+        for label in task.included
+        if is_presumed(systems[label].contaminated_by, suite.contamination_ids)
     ]
-    starred = {*contaminated, *presumed}
-    shown = {label + MARK * (label in starred): systems[label] for label in included}
+    marked = {*task.contaminated, *presumed}
+    shown = {label + MARK * (label in marked): systems[label] for label in task.included}
     corpus = Corpus(items.corpus, name=suite.name)
-    answers = _answers(shown, corpus, average)
+    answers = _answers(shown, corpus, task.average)
     remarks = [f"{label} {text}" for label, system in systems.items() if (text := system.remark(corpus))]
     remarks += [f"{label} {MARK} may have seen these rows in its training" for label in presumed]
-    found = suite.measure(items, answers)
+    findings = suite.measure(items, answers)
     finders = {label: system for label, system in shown.items() if isinstance(system, CandidateFinder)}
     if finders:
-        found = with_found(suite, items, found, finders)
-    marked = tuple(label + MARK for label in included if label in contaminated)
-    return SuiteAudit(suite, items, found, answers, marked, "; ".join(remarks))
+        findings = with_found(suite, items, findings, finders)
+    contaminated = tuple(label + MARK for label in task.included if label in task.contaminated)
+    return SuiteAudit(suite, items, findings, answers, contaminated, "; ".join(remarks))
 
 
 def write_rows(folder: Path, *, all_rows: bool = False) -> list[Path]:
-    """Write the unlabelled rows of every suite with data as GAP TSV files, and return their paths."""
+    """Write the rows of every suite that has data, without labels, as Kaggle TSV files; returns their paths."""
     paths: list[Path] = []
     for name, suite in SUITES.items():
         try:
             items = suite.load(cap=None if all_rows else suite.cap)
         except DataNotFoundError:
             _log.warning(
-                "%s is left out: its data are not here (gap data status says where they are from)", name
+                "%s is left out, since its data are missing; gap data status names their source", name
             )
             continue
         paths.append(Path(folder) / f"{name}.tsv")

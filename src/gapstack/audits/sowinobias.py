@@ -53,7 +53,7 @@ class SoWinoBias(Suite):
     cap = 4096
 
     def load(self, *, cap: int | None = None) -> Items:
-        """Build the sentences; facts are side (pro, anti), polarity, the pair's number, and the occupations."""
+        """Build the sentences; facts are side (pro, anti), polarity, number of the pair, and occupations, (n,) each."""
         words = _vocabulary(file_of("wordlists", "sowinobias_vocab.json"))
         triples = [
             (polarity, *choice)
@@ -62,7 +62,7 @@ class SoWinoBias(Suite):
         ]
         whole = 2 * len(triples)
         if cap is not None and cap < whole:
-            # equally many of each polarity; both sides of each, so that they stay paired
+            # as many of each polarity, and both sides of each pair
             rng = np.random.default_rng(_SEED)
             by_polarity = np.split(np.arange(len(triples)), [sum(t[0] == "positive" for t in triples)])
             sample = [np.sort(rng.permutation(rows)[: cap // 4]) for rows in by_polarity]
@@ -87,7 +87,7 @@ class SoWinoBias(Suite):
         return Items(Corpus(examples, name=self.name), version, facts, note=note)
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
-        """Tables 1 (both polarities) and 4 (each) of the paper."""
+        """Tables 1 (both polarities together) and 4 (each) of the paper."""
         polarity = items.facts["polarity"]
         rows = {name: _scores(items, p, polarity != "") for name, p in systems.items()}
         parts = {
@@ -102,7 +102,10 @@ class SoWinoBias(Suite):
         panels = (
             suite_table("sowinobias.all", title, _MEASURES, rows, note, published=whole),
             suite_table(
-                *("sowinobias.polarity", "SoWinoBias by polarity of verb and adjective", _SIDES, parts),
+                "sowinobias.polarity",
+                "SoWinoBias by polarity of verb and adjective",
+                _SIDES,
+                parts,
                 published=by_polarity,
             ),
         )
@@ -139,7 +142,7 @@ def correct(items: Items, probabilities: Floats) -> Floats:
 
 
 def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell]:
-    """Scores over the rows ``where``; pairs of the same two occupations are resampled and exchanged together."""
+    """Scores over the rows ``where``, (n,); pairs of the same two occupations are resampled and exchanged together."""
     pro, anti = pro_and_anti(items, where)
     right, predicted = correct(items, probabilities), predictions(items, probabilities)
     three = 100.0 * (predicted == items.corpus.labels)
@@ -152,7 +155,7 @@ def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell
 
 
 def _published(figures: Mapping[str, Any]) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """Tables 1 and 4 of the paper, whose differences are absolute: both polarities, and each."""
+    """Tables 1 (both polarities) and 4 (each) of the paper, whose differences are absolute."""
     whole: dict[str, dict[str, float]] = {}
     parts: dict[str, dict[str, float]] = {}
     for system, polarities in figures["table4_by_polarity"].items():
@@ -160,6 +163,6 @@ def _published(figures: Mapping[str, Any]) -> tuple[dict[str, dict[str, float]],
             sides_of = ("pro", "anti", "average", "difference")
             whole[system] = dict(zip(sides_of, map(float, figures["table1"][system][-4:]), strict=True))
             for kind, row in (("positive", polarities[:3]), ("negative", polarities[3:])):
-                own = zip(("pro", "anti", "difference"), map(float, row), strict=True)
-                parts[f"{system}, {kind}"] = dict(own)
+                figures_of = zip(("pro", "anti", "difference"), map(float, row), strict=True)
+                parts[f"{system}, {kind}"] = dict(figures_of)
     return whole, parts

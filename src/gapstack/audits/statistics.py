@@ -20,19 +20,19 @@ Groups = NDArray[np.str_]  # what is resampled as a whole, (n,)
 
 def shares(groups: Groups, values: Floats | Bools, parts: Mapping[str, Bools]) -> dict[str, Interval]:
     """Mean in percent of (n,) values over the rows of each part, (n,) bool; NaN without rows."""
-    found = clustered(groups, _part_sums(values, parts.values()), _percent, replicates=REPLICATES)
-    return {name: Interval(*row) for name, row in zip(parts, found.tolist(), strict=True)}
+    intervals = clustered(groups, _part_sums(values, parts.values()), _percent, replicates=REPLICATES)
+    return {name: Interval(*row) for name, row in zip(parts, intervals.tolist(), strict=True)}
 
 
-def contrast(groups: Groups, values: Floats | Bools, one: Bools, other: Bools) -> Interval:
-    """Difference in percent of the means of (n,) values over the rows ``one`` and ``other``; NaN without rows."""
-    sums = _part_sums(values, (other, one))
-    found = clustered(groups, sums, lambda sums: np.diff(_percent(sums))[..., 0], replicates=REPLICATES)
-    return Interval(*found.tolist())
+def contrast(groups: Groups, values: Floats | Bools, first: Bools, second: Bools) -> Interval:
+    """Mean of (n,) values over the rows ``first`` minus that over ``second``, in percent; NaN without rows."""
+    sums = _part_sums(values, (second, first))
+    interval = clustered(groups, sums, lambda sums: np.diff(_percent(sums))[..., 0], replicates=REPLICATES)
+    return Interval(*interval.tolist())
 
 
 def _part_sums(values: Floats | Bools, parts: Iterable[Bools]) -> Floats:
-    """Sum and number of the values in each part, by row: (n, parts, 2)."""
+    """Value and 1 of each row in each part, 0 outside: (n, parts, 2), whose sums give the mean of a part."""
     where = np.stack(list(parts), axis=1)
     return np.stack([where * np.asarray(values, dtype=np.float64)[:, None], where], axis=2)
 
@@ -49,7 +49,7 @@ def mean_percent(sums: Floats) -> Floats:
 
 
 def correlation(x: Floats, y: Floats) -> Interval:
-    """Pearson correlation of two (n,) arrays, points resampled; NaN where one is constant."""
+    """Pearson correlation of two (n,) arrays, points resampled; NaN if one is constant."""
     columns = np.stack([x, y, x * x, y * y, x * y], axis=1)
     return Interval(*clustered(np.arange(len(x)), columns, _pearson, replicates=REPLICATES).tolist())
 
@@ -72,7 +72,7 @@ def sides(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[str, 
 
 
 def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[str, Interval]:
-    """As :func:`sides` for (trainings, pairs, k): means over trainings, which are resampled too."""
+    """Scores as in :func:`sides`, from (trainings, pairs, k): means over trainings, which are resampled as well."""
     pages, trainings = Pages(groups), len(pro)
     # (pages, 2 * trainings, k + 1)
     sums = pages.row_sums(np.concatenate([pro, anti]).swapaxes(0, 1))

@@ -1,4 +1,4 @@
-"""Base class of the audit's benchmark suites, their rows and their results."""
+"""Base class of benchmark suites, their rows and their results."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -50,11 +50,11 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Headline:
-    """A suite's headline figures: quality, and gap between the genders."""
+    """A suite's headline figures: a score, and the gap between the genders."""
 
     title: str
-    score: tuple[str, str]  # keys of the table and of the column of the quality, and of the gap
-    gap: tuple[str, str] | None = None
+    score: tuple[str, str]  # keys of the table and of the column
+    gap: tuple[str, str] | None = None  # keys of the table and of the column; None without a gap
     neutral: float = 0.0  # gap of an unbiased system
     score_name: str = "accuracy"
 
@@ -79,7 +79,7 @@ class Items:
     note: str = ""  # a caveat, such as a cap
 
     def limited(self, most: int, together: str = "") -> Self:
-        """At most ``most`` rows, spread over all; rows with one value of the fact ``together`` stay together.
+        """About ``most`` rows, spread over all; rows with the same value of the fact ``together`` stay together.
 
         At least one such group is kept. Rows without a group (-1) are left out.
         """
@@ -133,7 +133,7 @@ class Suite(ABC):
 
     @abstractmethod
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
-        """Compute the results of each system's probabilities, (n, 3) in the order of the rows."""
+        """Compute the results of each system from its (n, 3) probabilities in the order of the rows."""
 
     @property
     def licence(self) -> str:
@@ -153,7 +153,9 @@ def percents(**titles: str) -> tuple[Column, ...]:
 def predictions(items: Items, probabilities: Floats) -> NDArray[np.int64]:
     """Most probable column of each row, (n,); MismatchError unless there is one row of probabilities per example."""
     if len(probabilities) != len(items.corpus):
-        raise MismatchError(f"{len(probabilities)} rows of probabilities for {len(items.corpus)} examples")
+        raise MismatchError(
+            f"{len(probabilities)} rows of probabilities for {len(items.corpus)} examples; predict the suite's rows"
+        )
     return answers(normalise(probabilities))
 
 
@@ -163,7 +165,7 @@ def forced_choice(probabilities: Floats) -> NDArray[np.int64]:
 
 
 def pro_and_anti(items: Items, where: Bools) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pro-stereotypical and anti-stereotypical rows of the pairs among ``where``, in the same order of pairs."""
+    """Pro- and anti-stereotypical rows, (pairs,) each in the same order, of the pairs among the rows ``where``."""
     pair = items.facts["pair"]
     pro, anti = (
         np.flatnonzero(where & (items.facts["side"] == side) & (pair >= 0)) for side in ("pro", "anti")

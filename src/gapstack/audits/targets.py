@@ -16,9 +16,9 @@ from gapstack.types import Probabilities
 
 @dataclass(frozen=True)
 class Target:
-    """Predictors by label; ``title`` names what is audited, ``note`` is a caveat for readers of the figures.
+    """What is audited: predictors by label, a title, and a caveat (``note``) for readers of the figures.
 
-    ``loads`` are the arguments of :func:`target_of` that load it in another process, None for objects.
+    ``loads`` are the arguments with which :func:`target_of` loads it in another process, None for objects.
     """
 
     systems: Mapping[str, Predictor]
@@ -41,7 +41,7 @@ class SuiteFiles(Predictor):
         return {suite: fingerprint(dict(file.identity)) for suite, file in self.files.items()}
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Read the suite's file; raises as that does."""
+        """Read the suite's file; raises as :meth:`PredictionFile.predict_proba` does."""
         return self.files[corpus.name].predict_proba(corpus)
 
     def save(self, folder: Path) -> None:
@@ -54,13 +54,13 @@ class SuiteFiles(Predictor):
         return name in self.files
 
     def remark(self, corpus: Corpus) -> str:
-        """The file's remark, or that there is none."""
+        """The remark of the suite's file, or that there is no file."""
         file = self.files.get(corpus.name)
         return file.remark(corpus) if file else "has no file of answers"
 
 
 def run_target(folder: RunFolder, only: str | None = None, *, folds: int = 1) -> Target:
-    """Audit a finished run, or ``only`` one of its members; the fits of the first ``folds`` are averaged."""
+    """Target of a finished run, or of ``only`` one of its members; the fits of the first ``folds`` are averaged."""
     run = FittedRun(folder, only or "", folds=folds).check()
     recipe = run.recipe
     which = "its first fold's fits" if folds == 1 else f"the mean of {run.folds} folds' fits"
@@ -71,7 +71,10 @@ def run_target(folder: RunFolder, only: str | None = None, *, folds: int = 1) ->
 
 
 def files_target(path: Path, suites: Sequence[str]) -> Target:
-    """Audit prediction files that are named by suite: a file, a folder of them, or a folder for each system."""
+    """Target of prediction files named by suite: a file, a folder of files, or a folder for each system.
+
+    Raises DataError if there is no such file, or two for one suite.
+    """
     by_label = {path.name: _files_by_suite(path, suites)}
     if not any(by_label.values()) and path.is_dir():
         folders = (folder for folder in sorted(path.iterdir()) if folder.is_dir())

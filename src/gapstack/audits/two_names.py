@@ -1,7 +1,7 @@
-"""Suites scored by accuracy and broken down by the pronoun's gender: KnowRef, DPR, WSC273, WinoGrande, MAP, GICoref.
+"""Suites scored by accuracy, by the pronoun's gender: KnowRef, DPR, WSC273, WinoGrande, MAP, GICoref.
 
-Their readers decide what becomes a row: blanks of WSC273 and WinoGrande are filled only where both candidates are
-first names of one gender.
+Readers decide what becomes a row: blanks of WSC273 and WinoGrande are filled only if both candidates are first names of
+the same gender.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ _MEASURES = (
 
 @dataclass(frozen=True)
 class TwoNames(Suite):
-    """Accuracy, by gender where there is more than one."""
+    """Accuracy, by gender if there is more than one."""
 
     name: str
     title: str
@@ -68,7 +68,7 @@ class TwoNames(Suite):
         return Items(corpus, self.version(), facts, dict(into.skipped), note)
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
-        """One panel over all rows, and one by kind of row where the suite has kinds."""
+        """A table over all rows, and one by kind of row if the suite has kinds."""
         every = np.ones(len(items.corpus), dtype=bool)
         absent = set(_GENDERS) - set(items.corpus.genders.tolist())
         if absent & {_MASCULINE, _FEMININE}:
@@ -90,8 +90,8 @@ class TwoNames(Suite):
             }
             title = f"{self.title} by kind of row"
             panels.append(suite_table(f"{self.name}.kinds", title, measures, rows, detail=True))
-        apart = None if "gap" in absent else (whole.key, "gap")
-        return Findings(tuple(panels), headlines=(Headline(self.title, (whole.key, "accuracy"), apart),))
+        gap = None if "gap" in absent else (whole.key, "gap")
+        return Findings(tuple(panels), headlines=(Headline(self.title, (whole.key, "accuracy"), gap),))
 
 
 def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell]:
@@ -125,42 +125,57 @@ def _rewriting(name: str) -> str:
 
 
 KNOWREF = TwoNames(
-    "knowref",
-    "KnowRef",
-    "Emami et al. 2019",
-    "knowref",
-    frozenset({"knowref"}),
-    partial(sentences.read_knowref, "test"),
+    name="knowref",
+    title="KnowRef",
+    paper="Emami et al. 2019",
+    dataset="knowref",
+    contamination_ids=frozenset({"knowref"}),
+    read=partial(sentences.read_knowref, "test"),
 )
 DPR = TwoNames(
-    *("dpr", "Definite Pronoun Resolution, test", "Rahman and Ng 2012", "dpr", frozenset({"dpr-test"})),
-    partial(sentences.read_dpr, "test"),
-    'its "they" are mostly groups',
+    name="dpr",
+    title="Definite Pronoun Resolution, test",
+    paper="Rahman and Ng 2012",
+    dataset="dpr",
+    contamination_ids=frozenset({"dpr-test"}),
+    read=partial(sentences.read_dpr, "test"),
+    note='its "they" are mostly groups',
 )
 WSC273 = TwoNames(
-    *("wsc273", "Winograd schemas (WSC273)", "Levesque et al. 2012", "wsc", frozenset({"wsc273"})),
-    sentences.read_wsc273,
-    "the copy's pronouns are blanked; they are filled in where both candidates are first names of one gender",
+    name="wsc273",
+    title="Winograd schemas (WSC273)",
+    paper="Levesque et al. 2012",
+    dataset="wsc",
+    contamination_ids=frozenset({"wsc273"}),
+    read=sentences.read_wsc273,
+    note="the copy's pronouns are blanked; they are filled in where both candidates are first names of one gender",
 )
 WINOGRANDE = TwoNames(
-    *(
-        "winogrande",
-        "WinoGrande, development",
-        "Sakaguchi et al. 2020",
-        "winogrande",
-        frozenset({"winogrande-dev"}),
-    ),
-    sentences.read_winogrande_development,
-    "blanks are filled with a pronoun where both candidates are first names of one gender",
+    name="winogrande",
+    title="WinoGrande, development",
+    paper="Sakaguchi et al. 2020",
+    dataset="winogrande",
+    contamination_ids=frozenset({"winogrande-dev"}),
+    read=sentences.read_winogrande_development,
+    note="blanks are filled with a pronoun where both candidates are first names of one gender",
 )
 MAP = TwoNames(
-    *("map", "MAP, Maybe Ambiguous Pronoun", "Cao and Daumé 2020", "gicoref-map", frozenset({"map"})),
-    partial(sentences.read_map, rewritten=True),
-    "each snippet as written and with cues of gender rewritten (pro: pronouns, ent: names, lex: nouns, addr: titles)",
-    _rewriting,
+    name="map",
+    title="MAP, Maybe Ambiguous Pronoun",
+    paper="Cao and Daumé 2020",
+    dataset="gicoref-map",
+    contamination_ids=frozenset({"map"}),
+    read=partial(sentences.read_map, rewritten=True),
+    note="each snippet as written and with cues of gender rewritten (pro: pronouns, ent: names, lex: nouns, addr: "
+    "titles)",
+    kind=_rewriting,
 )
 GICOREF = TwoNames(
-    *("gicoref", "GICoref", "Cao and Daumé 2020", "gicoref-map", frozenset({"gicoref"})),
-    _read_gicoref,
-    "rows are made of every pronoun whose antecedent and another person are named within 150 words",
+    name="gicoref",
+    title="GICoref",
+    paper="Cao and Daumé 2020",
+    dataset="gicoref-map",
+    contamination_ids=frozenset({"gicoref"}),
+    read=_read_gicoref,
+    note="rows are made of every pronoun whose antecedent and another person are named within 150 words",
 )

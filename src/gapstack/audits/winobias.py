@@ -53,7 +53,7 @@ class WinoBias(Suite):
     together = "pair"
 
     def load(self, *, cap: int | None = None) -> Items:
-        """Read both releases; facts are release, side (pro, anti), kind, part, and the number of the pair or -1."""
+        """Read both releases; facts are release, side (pro, anti), kind, part, and the pair's number or -1, (n,)."""
         extras = [load(name) for name in RELEASES.values()]
         corpus = Corpus([example for extra in extras for example in extra.corpus], name=self.name)
         skipped = sum((Counter(extra.skipped) for extra in extras), Counter[str]())
@@ -69,7 +69,7 @@ class WinoBias(Suite):
         return Items(corpus, self.version(), arrays, dict(skipped), note)
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
-        """One panel for each release and type, dev and test together, and a detailed one by part."""
+        """A table for each release and type, dev and test together, and a detailed one by part."""
         panels: list[Table] = []
         headlines: list[Headline] = []
         for release in RELEASES:
@@ -95,7 +95,7 @@ class WinoBias(Suite):
 
 
 def _pairs(corpus: Corpus, facts: Mapping[str, NDArray[np.str_]]) -> NDArray[np.int64]:
-    """Number of each row's pair, (n,): a pro and an anti row that differ in pronouns alone; -1 for unpaired rows."""
+    """Number of each row's pair, (n,): a pro and an anti row that differ only in pronouns; -1 for unpaired rows."""
     unpaired: dict[tuple[str, ...], list[int]] = defaultdict(list)
     pairs = np.full(len(corpus), -1, dtype=np.int64)
     number = 0

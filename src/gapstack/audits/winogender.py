@@ -59,12 +59,12 @@ class Winogender(Suite):
     together = "sentence"
 
     def load(self, *, cap: int | None = None) -> Items:
-        """Read the 720 sentences; facts are occupation, column of the occupation, two statistics, and the sentence."""
+        """Read the 720 sentences; facts are occupation, its column, two statistics, and the sentence, (n,) each."""
         extra = load("winogender", neutral=True)
         statistics = occupation_statistics()
         # winogender-<occupation>.<participant>.<answer>.<gender>
-        parts = [name.removeprefix("winogender-").split(".") for name in extra.corpus.ids]
-        occupation, _, answer, _ = np.array(parts).T
+        fields = [name.removeprefix("winogender-").split(".") for name in extra.corpus.ids]
+        occupation, _, answer, _ = np.array(fields).T
         labels = extra.corpus.labels
         bls, text = np.array([statistics[name] for name in occupation.tolist()]).T
         facts = {
@@ -72,7 +72,7 @@ class Winogender(Suite):
             "column": np.where(answer.astype(int) == OCCUPATION, labels, 1 - labels),
             "bls": bls,
             "text": text,
-            "sentence": np.array([".".join(part[:3]) for part in parts]),
+            "sentence": np.array([".".join(field[:3]) for field in fields]),
         }
         return Items(extra.corpus, self.version(), facts, extra.skipped)
 
@@ -180,13 +180,13 @@ def _occupation_bias(items: Items, choice: NDArray[np.int64]) -> Floats:
 
 
 def pairs(items: Items) -> NDArray[np.int64]:
-    """Rows of the masculine and the feminine sentence of each minimal pair, (pairs, 2), by sentence."""
+    """Rows of the masculine and the feminine sentence of each minimal pair, (pairs, 2), sorted by sentence."""
     order = np.argsort(items.facts["sentence"], kind="stable")
     return np.stack([order[items.corpus.genders[order] == gender] for gender in (_M, _F)], axis=1)
 
 
 def pair_flips(items: Items, choice: NDArray[np.int64]) -> tuple[NDArray[np.str_], Bools]:
-    """Occupation of each minimal pair, (pairs,), and whether its two sentences are resolved differently."""
+    """Occupation of each minimal pair, (pairs,), and True where its two sentences are resolved differently."""
     masculine, feminine = pairs(items).T
     return items.facts["occupation"][masculine], choice[masculine] != choice[feminine]
 

@@ -85,7 +85,8 @@ def extract_html(source: str) -> Extract:
 
 
 _INLINE_TAGS = """
-a abbr b bdi bdo cite code data del dfn em font i ins kbd label mark q s samp small span strong sub sup time tt u var wbr
+a abbr b bdi bdo cite code data del dfn em font i ins kbd label mark q s samp small span strong sub sup time tt u
+var wbr
 """
 
 
