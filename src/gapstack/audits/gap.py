@@ -46,8 +46,8 @@ class GapTest(Suite):
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
         """Scores, reweighted scores, and the slices of every system."""
         corpus = items.corpus
-        tables = {name: contributions(corpus, p) for name, p in systems.items()}
-        estimates = bootstrap(corpus.groups, tables, replicates=REPLICATES)
+        sums = {name: contributions(corpus, p) for name, p in systems.items()}
+        estimates = bootstrap(corpus.groups, sums, replicates=REPLICATES)
         scores: dict[str, dict[str, Cell]] = {}
         for name, p in systems.items():
             scores[name] = {measure.key: estimates.interval(name, measure.key) for measure in _SCORES}
@@ -59,23 +59,23 @@ class GapTest(Suite):
         except DataError as problem:  # too few rows
             unbalanced = f"Not weighted: {problem}."
         else:
-            weighted = {name: table * weights for name, table in tables.items()}
+            weighted = {name: rows * weights for name, rows in sums.items()}
             balanced = bootstrap(corpus.groups, weighted, replicates=REPLICATES)
             reweighted.append(
                 suite_table(
                     "gap.reweighted",
                     "GAP test, weighted to balance number of names and rank of the right one between the genders",
                     _SCORES[:4],
-                    {n: {key: balanced.interval(n, key) for key in metrics_in("balance")} for n in tables},
+                    {n: {key: balanced.interval(n, key) for key in metrics_in("balance")} for n in sums},
                     "Rows whose answer is neither name have weight 0 (Kocijan et al. 2020).",
                 )
             )
         title = "GAP test: F1 in percent by gender, and bias"
-        panels = [suite_table("gap.scores", title, _SCORES, scores, unbalanced), *reweighted]
+        tables = [suite_table("gap.scores", title, _SCORES, scores, unbalanced), *reweighted]
         dimensions = {name: items.facts[name] for name in STRATA if name != "gender"}
         order = {name: STRATA[name].values for name in dimensions}
         parts = slice_scores(
-            corpus.groups, corpus.genders, tables, dimensions, order=order, replicates=REPLICATES
+            corpus.groups, corpus.genders, sums, dimensions, order=order, replicates=REPLICATES
         )
         for number, name in enumerate(systems):
             rows: dict[str, dict[str, Cell]] = {}
@@ -84,10 +84,10 @@ class GapTest(Suite):
                 values = {m.key: Interval(*part.scores[m.key][number].tolist()) for m in _SLICE}
                 rows[f"{part.dimension}: {part.value}"] = counts | values
             title = f"GAP test by form of the pronoun and slice, {name}"
-            panels.append(suite_table(f"gap.slices.{name}", title, (*_COUNTS, *_SLICE), rows, detail=True))
+            tables.append(suite_table(f"gap.slices.{name}", title, (*_COUNTS, *_SLICE), rows, detail=True))
         titles = (self.title, "GAP test, genders balanced")[: 1 + len(reweighted)]
         headlines = tuple(
-            Headline(title, (panel.key, "f1_overall"), (panel.key, "bias"), neutral=1.0, score_name="F1")
-            for title, panel in zip(titles, panels, strict=False)
+            Headline(title, (table.key, "f1_overall"), (table.key, "bias"), neutral=1.0, score_name="F1")
+            for title, table in zip(titles, tables, strict=False)
         )
-        return Findings(tuple(panels), headlines=headlines)
+        return Findings(tuple(tables), headlines=headlines)

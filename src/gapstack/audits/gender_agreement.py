@@ -128,7 +128,7 @@ class GenderAgreement(Suite):
             "Other gender: predictions that name the person of the other gender than the pronoun's. "
             "p(other gender): the mean probability of that name."
         )
-        panels = [suite_table(key, title, measures, rows, note)]
+        tables = [suite_table(key, title, measures, rows, note)]
         for place, breakdown in enumerate(self.slices):
             values = items.facts[breakdown]
             rows = {
@@ -137,8 +137,8 @@ class GenderAgreement(Suite):
                 for value in dict.fromkeys(values.tolist())
             }
             title, detail = f"{self.title} by {breakdown}", place > 0 or len(systems) > 1
-            panels.append(suite_table(f"{self.name}.{breakdown}", title, measures, rows, detail=detail))
-        return Findings(tuple(panels), headlines=(Headline(self.title, (key, "accuracy"), (key, "gap")),))
+            tables.append(suite_table(f"{self.name}.{breakdown}", title, measures, rows, detail=detail))
+        return Findings(tuple(tables), headlines=(Headline(self.title, (key, "accuracy"), (key, "gap")),))
 
 
 def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell]:

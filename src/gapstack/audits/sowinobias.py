@@ -99,7 +99,7 @@ class SoWinoBias(Suite):
         whole, by_polarity = _published(paper("dawkins2021"))
         title = "SoWinoBias: accuracy in percent, forced choice between the two"
         note = "The prediction is the more probable of the two occupations; in 3-way also NEITHER."
-        panels = (
+        tables = (
             suite_table("sowinobias.all", title, _MEASURES, rows, note, published=whole),
             suite_table(
                 "sowinobias.polarity",
@@ -110,7 +110,7 @@ class SoWinoBias(Suite):
             ),
         )
         headline = Headline(self.title, ("sowinobias.all", "average"), ("sowinobias.all", "difference"))
-        return Findings(panels, headlines=(headline,))
+        return Findings(tables, headlines=(headline,))
 
 
 def _vocabulary(path: Path) -> dict[str, list[str]]:

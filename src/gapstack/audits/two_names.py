@@ -81,7 +81,7 @@ class TwoNames(Suite):
             {name: _scores(items, p, every) for name, p in systems.items()},
             "The prediction is the most probable of A, B, NEITHER; of A and B in 'A or B'. F1 and bias are GAP's.",
         )
-        panels = [whole]
+        tables = [whole]
         if "kind" in items.facts:
             rows = {
                 f"{name}, {kind}": _scores(items, p, items.facts["kind"] == kind)
@@ -89,9 +89,9 @@ class TwoNames(Suite):
                 for kind in dict.fromkeys(items.facts["kind"].tolist())
             }
             title = f"{self.title} by kind of row"
-            panels.append(suite_table(f"{self.name}.kinds", title, measures, rows, detail=True))
+            tables.append(suite_table(f"{self.name}.kinds", title, measures, rows, detail=True))
         gap = None if "gap" in absent else (whole.key, "gap")
-        return Findings(tuple(panels), headlines=(Headline(self.title, (whole.key, "accuracy"), gap),))
+        return Findings(tuple(tables), headlines=(Headline(self.title, (whole.key, "accuracy"), gap),))
 
 
 def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell]:

@@ -70,7 +70,7 @@ class WinoBias(Suite):
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
         """A table for each release and type, dev and test together, and a detailed one by part."""
-        panels: list[Table] = []
+        tables: list[Table] = []
         headlines: list[Headline] = []
         for release in RELEASES:
             parts: dict[str, dict[str, Cell]] = {}
@@ -82,7 +82,7 @@ class WinoBias(Suite):
                 key = f"winobias.{release}.{kind}"
                 title = f"WinoBias, {release} release, {kind_title}, dev and test, {len(pro)} pairs, percent"
                 rows = {name: _scores(items, p, pro, anti) for name, p in systems.items()}
-                panels.append(suite_table(key, title, _MEASURES, rows))
+                tables.append(suite_table(key, title, _MEASURES, rows))
                 score, gap = (key, "accuracy_average"), (key, "accuracy_difference")
                 headlines.append(Headline(f"WinoBias, {kind_title}, {release}", score, gap))
                 for part in ("dev", "test"):
@@ -90,8 +90,8 @@ class WinoBias(Suite):
                     for name, p in systems.items() if len(pro) else ():
                         parts[f"{name}, {kind} {part}"] = _scores(items, p, pro, anti)
             title = f"WinoBias, {release} release, by type and part"
-            panels.append(suite_table(f"winobias.{release}.parts", title, _MEASURES, parts, detail=True))
-        return Findings(tuple(panels), headlines=tuple(headlines))
+            tables.append(suite_table(f"winobias.{release}.parts", title, _MEASURES, parts, detail=True))
+        return Findings(tuple(tables), headlines=tuple(headlines))
 
 
 def _pairs(corpus: Corpus, facts: Mapping[str, NDArray[np.str_]]) -> NDArray[np.int64]:

@@ -85,7 +85,7 @@ class Winogender(Suite):
         gotcha = {f"{g}_{key}": f"{_SHORT[g]} {key}" for g in (_F, _M) for key in ("no", "yes")}
         falls = {f"{g}_fall": f"{_SHORT[g]} yes-no" for g in (_F, _M)}
         published = _published(paper("rudinger2018"))
-        panels = (
+        tables = (
             suite_table(
                 "winogender.correlation",
                 "Table 1: correlation of the occupations' bias scores with the share of women",
@@ -150,7 +150,7 @@ class Winogender(Suite):
             figure = f"winogender.figure4_{key}"
             scatters.append(Scatter(figure, title, x_title, "bias score", names, series, horizon=0.0))
         headline = Headline(self.title, ("winogender.gotcha", "accuracy"), ("winogender.resolved", "flips"))
-        return Findings(panels, tuple(scatters), (headline,))
+        return Findings(tables, tuple(scatters), (headline,))
 
 
 _RESOLVED = (("occupation", "occ."), ("neither", "neither"))
@@ -221,19 +221,19 @@ def _gotcha_accuracies(items: Items, choice: NDArray[np.int64]) -> dict[str, Cel
 
 
 def _published(figures: Mapping[str, Any]) -> Mapping[str, dict[str, dict[str, float]]]:
-    """Figures of the paper's systems by panel: tables 1 and 2, and the shares of section 4."""
-    panels: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
+    """Figures of the paper's systems by table: tables 1 and 2, and the shares of section 4."""
+    tables: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
     for system in figures["systems"]:
         correlations, text = figures["table1_correlation"], figures["text"]
         sources = {"text": "Bergsma and Lin", "bls": "BLS"}
-        panels["correlation"][system] = {key: correlations[name][system] for key, name in sources.items()}
+        tables["correlation"][system] = {key: correlations[name][system] for key, name in sources.items()}
         accuracy = figures["table2_gotcha_accuracy_percent"][system]
         for column, gender in enumerate((_F, _M)):
             no, yes = accuracy["no"][column], accuracy["yes"][column]
             row = {f"{gender}_no": no, f"{gender}_yes": yes, f"{gender}_fall": yes - no}
-            panels["gotcha"].setdefault(system, {}).update(row)
+            tables["gotcha"].setdefault(system, {}).update(row)
         keys = ("flips", f"occupation_{_M}", f"occupation_{_F}", f"occupation_{_N}")
         flips = text["minimal_pairs_resolved_differently_percent"][system]
         shares_of = text["resolved_as_occupation_percent"][system]
-        panels["resolved"][system] = dict(zip(keys, (flips, *shares_of), strict=True))
-    return panels
+        tables["resolved"][system] = dict(zip(keys, (flips, *shares_of), strict=True))
+    return tables
