@@ -1,4 +1,4 @@
-"""Scores of predictions: logloss like Kaggle, F1 and bias like the official GAP scorer, and what else they show.
+"""Scores of predictions: logloss like Kaggle, F1 and bias like the official GAP scorer, intervals and tests.
 
 :func:`score` scores probabilities, :func:`score_decisions` TRUE/FALSE decisions, :func:`score_file` either from a file,
 and :func:`degenerate_scores` constant baselines. :func:`bootstrap`, :func:`paired` and :func:`all_pairs` return

@@ -1,8 +1,8 @@
-"""What each member adds to the others: leave-one-out in a stack.
+"""Contribution of each member to a stack: leave-one-out.
 
-A coalition of members is worth the score of its stack: the simplex blend, whose weights minimise logloss, fitted on
-other folds than it is scored on. The empty coalition predicts the class prior of the other folds. Leave-one-out is the
-loss without a member while all others stay, near 0 for each of two twins.
+The stack of some members is their simplex blend, whose weights minimise logloss; it is fitted on other folds than it is
+scored on. Without members it predicts the class prior of the other folds. Leave-one-out is the rise of the loss when
+one member is removed; it is near 0 for each of two members with the same predictions.
 """
 
 from collections.abc import Callable
@@ -14,21 +14,21 @@ from gapstack.errors import DataError
 from gapstack.types import Bools, Floats, Floats32, Ints, Labels
 
 Worth = Callable[[Bools], Floats]
-"""Coalitions (c, m), True where a member takes part, to the loss of each on each row, (c, n)."""
+"""Maps subsets of m members (c, m) to the losses of their blends on each row, (c, n)."""
 
-FLOOR = 1e-4  # smallest probability that a member is taken to give, as in the simplex stacker
+FLOOR = 1e-4  # members' probabilities are raised to this, as in the simplex stacker
 
-_BATCH = 32  # coalitions that are fitted together; neighbours have most members in common
+_BATCH = 32  # subsets that are fitted together; neighbours have most members in common
 _STEPS = 3000
-_EXPONENT = 1.8  # of the multiplicative updates, which converge faster with one between 1 and 2
+_EXPONENT = 1.8  # exponent of the multiplicative updates, which converge fastest between 1 and 2
 _SMALLEST, _ACTIVE = np.float32(1e-9), np.float32(1e-6)
 _BETWEEN = 20  # steps between checks for the optimum
-_TOLERANCE = 5e-4  # nats
+_TOLERANCE = 5e-4  # maximum distance to the optimum, in nats
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What each of m members adds, in nats of logloss gained on each row.
+    """Contribution of each of m members, in nats of logloss on each row.
 
     ``left_out`` (m, n) is the loss of the stack without the member minus that of the stack of all. ``prior`` and
     ``full`` are the losses (n,) of the class prior and of the stack of all.
@@ -40,15 +40,15 @@ class Contributions:
 
 
 def contribution(worth: Worth, members: int) -> Contributions:
-    """Leave-one-out values of a game."""
+    """Leave-one-out contributions of ``members`` members, given the losses of their blends."""
     prior, full = worth(np.array([[False], [True]]).repeat(members, axis=1))
     return Contributions(worth(~np.eye(members, dtype=bool)) - full, prior, full)
 
 
 def blend_game(probabilities: Floats, labels: Labels, folds: Ints) -> Worth:
-    """The game of cross-fitted simplex blends of (m, n, 3) probabilities; ``folds`` (n,) keep pages together."""
+    """Losses of cross-fitted simplex blends of (m, n, 3) probabilities; ``folds`` (n,) keep pages together."""
     raised = np.clip(probabilities, FLOOR, None)
-    # (n, m): each member's probability of the label, all that the blend's logloss depends on
+    # (n, m): each member's probability of the label, on which alone the blend's logloss depends
     of_label = (raised / raised.sum(axis=-1, keepdims=True))[:, np.arange(len(labels)), labels].T
 
     def worth(coalitions: Bools) -> Floats:
@@ -66,9 +66,10 @@ def blend_game(probabilities: Floats, labels: Labels, folds: Ints) -> Worth:
 
 
 def blend_weights(of_label: Floats, coalitions: Bools) -> Floats:
-    """Weights (m, c) on the simplex that maximise the mean log of ``of_label @ weights``, for c coalitions at once.
+    """Weights (m, c) on the simplex that maximise the mean log of ``of_label @ weights``, for c subsets at once.
 
-    Each column is within 5e-4 nats of its optimum, bounded by the log of the largest derivative (Cover 1984).
+    Each column is within 5e-4 nats of its optimum, bounded by the log of the largest derivative (Cover 1984). Raises
+    DataError if that is not reached.
     """
     weights = np.zeros(coalitions.T.shape)
     # single precision is far below the tolerance, and twice as fast
@@ -81,7 +82,7 @@ def blend_weights(of_label: Floats, coalitions: Bools) -> Floats:
 
 
 def _optimum(of_label: Floats32, coalitions: Bools) -> Floats:
-    """Weights of :func:`blend_weights`; between two checks only those that matter or would grow are updated."""
+    """Weights of :func:`blend_weights`; between two checks only weights above 0, or that would grow, are updated."""
     allowed = coalitions.T.astype(np.float32)
     weights = allowed / allowed.sum(axis=0)
     optimum = np.empty(weights.shape)
@@ -94,14 +95,17 @@ def _optimum(of_label: Floats32, coalitions: Bools) -> Floats:
         if not len(going):
             return optimum / optimum.sum(axis=0)
         active = ((weights > _ACTIVE) | (gains > 1)).any(axis=1) if step else allowed.any(axis=1)
-        some, own, few = of_label[:, active], allowed[active], weights[active]
+        some, few_allowed, few = of_label[:, active], allowed[active], weights[active]
         for _ in range(_BETWEEN):
-            # no weight becomes 0, so that any member can come back
-            few = np.maximum(few * _gains(some, few, own) ** _EXPONENT, own * _SMALLEST)
+            # a weight of 0 could never grow again
+            few = np.maximum(few * _gains(some, few, few_allowed) ** _EXPONENT, few_allowed * _SMALLEST)
             few /= few.sum(axis=0)
         weights = np.asarray(allowed * _SMALLEST)
         weights[active] = few
-    raise DataError(f"the blends of {len(going)} coalitions are not at their optimum after {_STEPS} steps")
+    raise DataError(
+        f"the blends of {len(going)} subsets are not at their optimum after {_STEPS} steps",
+        remedy="Leave out members with nearly equal predictions",
+    )
 
 
 def _gains(of_label: Floats32, weights: Floats32, allowed: Floats32) -> Floats32:

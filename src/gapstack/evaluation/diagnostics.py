@@ -1,4 +1,4 @@
-"""Calibration, selective answers, similarity of members, difficulty of rows and likely label errors."""
+"""Calibration, selective prediction, similarity of members, difficulty of rows and likely label errors."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ _TOLERANCE = 1e-6
 
 
 class Reliability(NamedTuple):
-    """Mean confidence, share right (both 0 to 1; NaN in an empty bin) and rows of each bin: (bins,) each."""
+    """Mean confidence and accuracy (0 to 1, NaN in an empty bin) and number of rows of each bin: (bins,) each."""
 
     confidence: Floats
     accuracy: Floats
@@ -34,7 +34,7 @@ def reliability(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BIN
 
 
 class RiskCoverage(NamedTuple):
-    """Share of rows answered, the most confident first, and of them wrong, (points,); ``area`` is the mean risk."""
+    """Share of rows answered, the most confident first, and error rate among them, (points,); ``area``: mean risk."""
 
     coverage: Floats
     risk: Floats
@@ -42,7 +42,7 @@ class RiskCoverage(NamedTuple):
 
 
 def risk_coverage(labels: Labels, probabilities: ArrayLike, *, points: int = 50) -> RiskCoverage:
-    """Risk-coverage curve of at most ``points`` points (Geifman and El-Yaniv 2017), from confident to unsure rows."""
+    """Risk-coverage curve of at most ``points`` points (Geifman and El-Yaniv 2017), most confident rows first."""
     normalised = normalise(probabilities)
     confidence, tied = np.unique(-normalised.max(axis=1), return_inverse=True)
     wrong = answers(normalised) != labels
@@ -86,7 +86,7 @@ def label_quality(labels: Labels, probabilities: ArrayLike) -> Floats:
 
 
 def likely_errors(labels: Labels, probabilities: ArrayLike) -> Rows:
-    """Rows off the diagonal of the confident joint (confident learning), those of lowest quality first.
+    """Rows off the diagonal of the confident joint (confident learning), lowest label quality first.
 
     A row counts if the probability of another class is at least the mean that rows of this class give it (Northcutt et
     al. 2021, section 3.1), and exceeds that of the label; with cleanlab's tolerance.

@@ -1,6 +1,6 @@
-"""Metrics, and :data:`METRICS`, the list from which scores, intervals, tests and all tables take them.
+"""Metrics, and :data:`METRICS`, from which scores, intervals, tests and all tables take them.
 
-This is the one place where probabilities are clipped. F1 and bias are those of the official GAP scorer (gap_scorer.py;
+Probabilities are clipped only here. F1 and bias are those of the official GAP scorer (gap_scorer.py;
 Webster et al. 2018, section 5): every row is two binary decisions, is the pronoun A and is it B, and both may be TRUE.
 """
 
@@ -20,7 +20,7 @@ from gapstack.types import Bools, Floats, Ints, Labels
 FLOOR = 1e-15  # Kaggle clips normalised probabilities to [FLOOR, 1 - FLOOR]
 
 ECE_BINS = 15  # equal-width confidence bins of the calibration error (Guo et al. 2017 use 15)
-_GENDER_BINS = 5  # of each gender, which has half of the rows
+_GENDER_BINS = 5  # fewer bins for each gender, which has half of the rows
 
 
 def normalise(probabilities: ArrayLike) -> Floats:
@@ -30,11 +30,11 @@ def normalise(probabilities: ArrayLike) -> Floats:
         raise DataError(f"probabilities of shape {values.shape}", expected="(n, 3): columns A, B, NEITHER")
     totals = values.sum(axis=-1, keepdims=True)
     # NaN fails every comparison, and infinity shows in the total
-    good = (values >= 0).all(axis=-1) & (totals[..., 0] > 0) & np.isfinite(totals[..., 0])
-    if not good.all():
-        where = tuple(int(i) for i in np.argwhere(~good)[0])
+    valid = (values >= 0).all(axis=-1) & (totals[..., 0] > 0) & np.isfinite(totals[..., 0])
+    if not valid.all():
+        where = tuple(int(i) for i in np.argwhere(~valid)[0])
         raise DataError(
-            f"{np.count_nonzero(~good)} rows are not probabilities, the first is row {where[-1]}: "
+            f"{np.count_nonzero(~valid)} rows are not probabilities, the first is row {where[-1]}: "
             f"{values[where].tolist()}",
             expected="finite numbers, none negative, with a sum above 0",
         )
@@ -45,7 +45,9 @@ def _aligned(labels: Labels, probabilities: ArrayLike) -> Floats:
     """Normalised probabilities with one row for each label."""
     normalised = normalise(probabilities)
     if normalised.shape[-2] != len(labels):
-        raise DataError(f"{normalised.shape[-2]} rows of probabilities for {len(labels)} labels")
+        raise DataError(
+            f"{normalised.shape[-2]} rows of probabilities", expected=f"{len(labels)}, one for each label"
+        )
     return normalised
 
 
@@ -63,7 +65,7 @@ def log_loss(labels: Labels, probabilities: ArrayLike) -> float:
 
 
 def example_briers(labels: Labels, probabilities: ArrayLike) -> Floats:
-    """Brier score of each example: squared distance to the one-hot label, 0 to 2. Shapes as in the losses."""
+    """Brier score of each example: squared distance to the one-hot label, 0 to 2, (..., n)."""
     truth = np.eye(len(Label))[labels]
     return np.square(_aligned(labels, probabilities) - truth).sum(axis=-1)
 
@@ -79,12 +81,12 @@ def decisions(probabilities: ArrayLike) -> Bools:
 
 
 def confidence_bins(normalised: Floats, bins: int) -> Ints:
-    """Bin of each row's highest probability, (..., n): equal parts of (0, 1], closed on the right."""
+    """Bin of each row's highest probability, (..., n), among ``bins`` equal parts of (0, 1], closed on the right."""
     return np.clip(np.ceil(normalised.max(axis=-1) * bins).astype(np.int64) - 1, 0, bins - 1)
 
 
 def calibration_gaps(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BINS) -> Floats:
-    """Confidence minus hit of each example in the bin of its confidence, 0 in all others: (..., n, bins)."""
+    """Confidence minus 1 if right of each example, in the bin of its confidence; 0 in other bins: (..., n, bins)."""
     normalised = _aligned(labels, probabilities)
     gap = normalised.max(axis=-1) - (answers(normalised) == labels)
     return np.where(confidence_bins(normalised, bins)[..., None] == np.arange(bins), gap[..., None], 0.0)
@@ -125,17 +127,18 @@ class Predictions:
     probabilities: Floats | None
     decided: Bools  # (n, 2)
     answered: Bools  # (n, 2), False without a decision
-    notes: tuple[str, ...] = ()  # what the scorer of their file format accepts silently
+    notes: tuple[str, ...] = ()  # irregularities that the scorer of the file format accepts silently
 
     @classmethod
     def of(cls, probabilities: ArrayLike) -> Predictions:
-        """Predictions from (n, 3) probabilities; DataError as :func:`normalise`."""
+        """Predictions from (n, 3) probabilities; raises as :func:`normalise` does."""
         normalised = normalise(probabilities)
         decided = decisions(normalised)
         return cls(normalised, decided, np.ones_like(decided))
 
 
 RowValues = Callable[[Corpus, Predictions], Floats]
+"""Maps labelled rows and predictions for them to contributions, (n, k)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,25 +158,37 @@ class Metric:
     """
 
     name: str
+    """Attribute of :class:`~gapstack.evaluation.Scores`, and key in JSON."""
     title: str
+    """Heading of its columns."""
     better: str | None
+    """``low``, ``high``, or None if neither (a ratio is best near 1, a difference near 0)."""
     decimals: int
+    """Decimals in tables."""
     rows: RowValues
+    """Contributions of the rows, (n, ``columns``)."""
     score: Callable[[Floats], Floats]
+    """Maps sums (..., 1 + columns), the number of rows first, to scores (...); NaN without a value."""
     tables: tuple[str, ...]
+    """Tables that show it: ``score``, ``compare``, ``summary`` (runs, with intervals), ``pairs`` (tests of all pairs),
+    ``balance`` (rows reweighted by difficulty), ``slices``, and ``gaps`` (feminine minus masculine, by slice)."""
     columns: int = 1
+    """Number of contributions of a row."""
     probabilities: bool = False
+    """True if it needs probabilities, not decisions alone."""
     help: str = ""
+    """Explanation of its columns."""
     defined: Callable[[Floats], Bools] | None = None
+    """Maps sums to True where a slice has a value; None if it always has."""
 
     def contributions(self, corpus: Corpus, predictions: Predictions) -> Floats:
-        """Contributions of the rows, (n, k); NaN where it lacks probabilities."""
+        """Contributions of the rows, (n, columns); NaN if it needs probabilities and there are none."""
         if self.probabilities and predictions.probabilities is None:
             return np.full((len(corpus), self.columns), np.nan)
         return self.rows(corpus, predictions)
 
     def value(self, corpus: Corpus, predictions: Predictions) -> float | None:
-        """The score of all rows; None without a value."""
+        """Score of all rows; None without a value."""
         sums = self.contributions(corpus, predictions).sum(axis=0)
         value = float(self.score(np.concatenate([[len(corpus)], sums])))
         return None if np.isnan(value) else value
@@ -204,25 +219,26 @@ def _calibration_error(sums: Floats) -> Floats:
     return error
 
 
-def _counts(corpus: Corpus, found: Predictions) -> Floats:
+def _counts(corpus: Corpus, predicted: Predictions) -> Floats:
     """True positives, false positives and false negatives of each row, (n, 3)."""
-    return outcomes(gold_decisions(corpus), found.decided, found.answered)[:, :3].astype(np.float64)
+    return outcomes(gold_decisions(corpus), predicted.decided, predicted.answered)[:, :3].astype(np.float64)
 
 
 def _counts_of(*genders: Gender) -> RowValues:
-    """The counts on the rows of each gender side by side, 0 on all others."""
-    return lambda corpus, found: np.hstack(
-        [_counts(corpus, found) * (corpus.genders == gender.value)[:, None] for gender in genders]
+    """Counts on the rows of each gender side by side, 0 on other rows, (n, 3 * genders)."""
+    return lambda corpus, predicted: np.hstack(
+        [_counts(corpus, predicted) * (corpus.genders == gender.value)[:, None] for gender in genders]
     )
 
 
-def _both_right(corpus: Corpus, found: Predictions) -> Floats:
-    return (_counts(corpus, found)[:, 1:].sum(axis=1, keepdims=True) == 0).astype(np.float64)
+def _both_right(corpus: Corpus, predicted: Predictions) -> Floats:
+    """1 where both decisions are right, else 0, (n, 1)."""
+    return (_counts(corpus, predicted)[:, 1:].sum(axis=1, keepdims=True) == 0).astype(np.float64)
 
 
-def _outcomes_by_gender(corpus: Corpus, found: Predictions) -> Floats:
+def _outcomes_by_gender(corpus: Corpus, predicted: Predictions) -> Floats:
     """True and false positives, false and true negatives of each gender's rows side by side, (n, 8)."""
-    counts = outcomes(gold_decisions(corpus), found.decided, found.answered).astype(np.float64)
+    counts = outcomes(gold_decisions(corpus), predicted.decided, predicted.answered).astype(np.float64)
     return np.hstack([counts * (corpus.genders == gender.value)[:, None] for gender in _GENDERS])
 
 
@@ -240,9 +256,9 @@ def _odds_difference(sums: Floats) -> Floats:
     return np.asarray(100.0 * np.abs(rates[..., 0] - rates[..., 1]).max(axis=0))
 
 
-def _gender_gaps(corpus: Corpus, found: Predictions) -> Floats:
-    """A 1 and the calibration gaps of each gender's rows side by side, (n, 2 * (1 + bins))."""
-    gaps = _soft(partial(calibration_gaps, bins=_GENDER_BINS))(corpus, found)
+def _gender_gaps(corpus: Corpus, predicted: Predictions) -> Floats:
+    """1 and the calibration gaps of each gender's rows side by side, 0 on other rows, (n, 2 * (1 + bins))."""
+    gaps = _soft(partial(calibration_gaps, bins=_GENDER_BINS))(corpus, predicted)
     counted = np.hstack([np.ones((len(corpus), 1)), gaps])
     return np.hstack([counted * (corpus.genders == gender.value)[:, None] for gender in _GENDERS])
 
@@ -256,18 +272,20 @@ def _calibration_difference(sums: Floats) -> Floats:
 
 
 def _soft(values: Callable[..., Floats]) -> RowValues:
-    """Values of each example that need probabilities."""
-    return lambda corpus, found: values(corpus.labels, found.probabilities).reshape(len(corpus), -1)
+    """Contributions from a function of labels and probabilities."""
+    return lambda corpus, predicted: values(corpus.labels, predicted.probabilities).reshape(len(corpus), -1)
 
 
 _GENDERS = Gender.FEMININE, Gender.MASCULINE
 
 
 def _has_right_name(sums: Floats) -> Bools:
-    """True where some name is right, without which there is nothing to find."""
-    found: Bools = sums[..., 1] + sums[..., 3] > 0
-    return found
+    """True where some name is right: without one, F1 is 0 whatever is predicted."""
+    defined: Bools = sums[..., 1] + sums[..., 3] > 0
+    return defined
 
+
+_f1_metric = partial(Metric, better="high", decimals=1, columns=3, score=_f1, defined=_has_right_name)
 
 _LIST = [
     Metric(
@@ -281,11 +299,9 @@ _LIST = [
         probabilities=True,
         help="Mean of minus the log of the right answer's probability; 0 is perfect",
     ),
-    Metric(
+    _f1_metric(
         name="f1_masculine",
         title="F1 M",
-        better="high",
-        decimals=1,
         rows=_counts_of(Gender.MASCULINE),
         columns=3,
         score=_f1,
@@ -293,11 +309,9 @@ _LIST = [
         tables=("score", "compare", "balance", "slices", "overview"),
         help="F1 on masculine pronouns, percent",
     ),
-    Metric(
+    _f1_metric(
         name="f1_feminine",
         title="F1 F",
-        better="high",
-        decimals=1,
         rows=_counts_of(Gender.FEMININE),
         columns=3,
         score=_f1,
@@ -305,11 +319,9 @@ _LIST = [
         tables=("score", "compare", "balance", "slices", "overview"),
         help="F1 on feminine pronouns, percent",
     ),
-    Metric(
+    _f1_metric(
         name="f1_overall",
         title="F1 O",
-        better="high",
-        decimals=1,
         rows=_counts,
         columns=3,
         score=_f1,

@@ -1,7 +1,7 @@
-"""Files of predictions: read in the order of a corpus, scored as their format's scorer would, checked and submitted.
+"""Files of predictions: read in the order of a corpus, scored like their format's scorer, checked and submitted.
 
 ============================  ==============================  ===========================================
-what is wrong with an id      submission CSV (Kaggle)         scorer TSV (official gap_scorer.py)
+id                            submission CSV (Kaggle)         scorer TSV (official gap_scorer.py)
 ============================  ==============================  ===========================================
 not in the file               refused                         both decisions missing: two false negatives
 not in the corpus             refused                         ignored
@@ -42,17 +42,17 @@ from gapstack.files import open_bytes
 from gapstack.types import Ints
 
 SUM_TOLERANCE = 1e-4
-"""Row sums further from 1 are worth a note; sums of float32 probabilities stay well within."""
+"""Row sums that differ more from 1 are noted; float32 probabilities stay well below."""
 
 
 def _read(path: Path) -> tuple[bool, Sequence[str], NDArray[Any]]:
-    """True for decisions (:func:`~gapstack.data.gap_files.is_scorer_tsv`); ids, and decisions or probabilities."""
+    """True if a file has decisions (:func:`~gapstack.data.gap_files.is_scorer_tsv`), its ids, and its values."""
     is_tsv = is_scorer_tsv(path)
     return is_tsv, *(read_scorer_tsv if is_tsv else read_submission)(path)
 
 
 def read_predictions(path: Path, corpus: Corpus) -> Predictions:
-    """Read a submission or a scorer TSV, in the order of ``corpus``."""
+    """Read a submission or a scorer TSV, in the order of ``corpus``; raises as the module describes."""
     is_tsv, ids, values = _read(path)
     rows, notes = _rows_of(path, ids, corpus, is_tsv)
     if not is_tsv:
@@ -67,10 +67,10 @@ def read_predictions(path: Path, corpus: Corpus) -> Predictions:
 
 
 def _rows_of(path: Path, ids: Sequence[str], corpus: Corpus, is_tsv: bool) -> tuple[Ints, list[str]]:
-    """Row of each of the corpus's ids in a file, -1 if a TSV lacks it, and notes; DataError as the module says."""
+    """Row of each id of the corpus in a file, -1 if a TSV lacks it, and notes; DataError as the module describes."""
     first = {name: row for row, name in reversed(list(enumerate(ids)))}
     rows = np.array([first.get(name, -1) for name in corpus.ids], dtype=np.int64)
-    found = {
+    irregular = {
         f"not in the file{': two false negatives each' if is_tsv else ''}": [
             name for name in corpus.ids if name not in first
         ],
@@ -92,7 +92,7 @@ def _rows_of(path: Path, ids: Sequence[str], corpus: Corpus, is_tsv: bool) -> tu
 
 
 def prediction_ids(path: Path) -> list[str]:
-    """The ids of a submission CSV or scorer TSV, in its order; raises as its reader does."""
+    """Ids of a submission CSV or scorer TSV, in the order of the file; raises as its reader does."""
     return list(_read(path)[1])
 
 
@@ -103,9 +103,9 @@ def score_file(path: Path, corpus: Corpus) -> tuple[Scores, tuple[str, ...]]:
 
 
 def score_solution(path: Path, solution: Path) -> dict[str, tuple[Corpus, Scores]]:
-    """Rows and scores of a submission by the ``Usage`` of Kaggle's solution file, without ignored rows.
+    """Rows and scores of a submission for each ``Usage`` of Kaggle's solution file, without ignored rows.
 
-    The texts are those of GAP, or of stage 2. DataError if the submission has not exactly the ids of the solution.
+    The texts are those of GAP or of stage 2. Raises DataError unless the submission has exactly the solution's ids.
     """
     ids, labels, usages = read_solution(solution)
     texts = {row.id: row for row in _solution_texts(ids, solution)}
@@ -116,13 +116,13 @@ def score_solution(path: Path, solution: Path) -> dict[str, tuple[Corpus, Scores
     probabilities = read_predictions(path, rows).probabilities
     if probabilities is None:
         raise DataError("has decisions", place=Place(path), expected="probabilities, as Kaggle scores")
-    parts: dict[str, list[int]] = {}
+    by_usage: dict[str, list[int]] = {}
     for number, usage in enumerate(usages):
         if usage.lower() != "ignored":
-            parts.setdefault(usage, []).append(number)
+            by_usage.setdefault(usage, []).append(number)
     return {
-        usage: (part := rows[numbers], score_predictions(part, Predictions.of(probabilities[numbers])))
-        for usage, numbers in parts.items()
+        usage: (used := rows[numbers], score_predictions(used, Predictions.of(probabilities[numbers])))
+        for usage, numbers in by_usage.items()
     }
 
 
@@ -131,7 +131,7 @@ def _solution_texts(ids: Sequence[str], solution: Path) -> Corpus:
     texts = rows_of(ids) if in_gap else stage2()
     if unknown := sorted(set(ids) - set(texts.ids)):
         raise DataError(
-            f"{counted(len(unknown), 'id')} ({', '.join(unknown[:3])}) of no row of {texts.name}",
+            f"{counted(len(unknown), 'id')} ({', '.join(unknown[:3])}) not in {texts.name}",
             place=Place(solution),
             expected="ids of GAP or of stage 2",
         )
@@ -140,7 +140,7 @@ def _solution_texts(ids: Sequence[str], solution: Path) -> Corpus:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionProblem:
-    """A problem of a submission: ``fatal`` if Kaggle would refuse the file for it, else worth knowing."""
+    """A problem of a submission; ``fatal`` if Kaggle would reject the file for it."""
 
     text: str
     fatal: bool = True
@@ -181,7 +181,7 @@ def submit_check(path: Path, corpus: Corpus) -> list[SubmissionProblem]:
 
 def submit(competition: str, submission: Path, message: str) -> str:
     """Upload a file with ``kaggle competitions submit``, unchecked; ExtraError or RemoteError if that fails."""
-    # an environment need not be activated, so the folder of this Python counts too
+    # the folder of this Python too, since its environment need not be activated
     places = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
     command = shutil.which("kaggle", path=places)
     if command is None:
@@ -190,5 +190,7 @@ def submit(competition: str, submission: Path, message: str) -> str:
     done = subprocess.run([command, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         lines = (done.stderr.strip() or done.stdout.strip() or f"exit status {done.returncode}").splitlines()
-        raise RemoteError(f"kaggle did not take {submission} for {competition}: {lines[-1]}")
+        raise RemoteError(
+            f"kaggle refused {submission} for {competition}: {lines[-1]}. Correct that and repeat the command"
+        )
     return done.stdout.strip()

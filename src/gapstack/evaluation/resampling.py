@@ -19,9 +19,9 @@ from gapstack.evaluation.metrics import METRICS, Predictions
 from gapstack.types import Floats, Ints
 
 REPLICATES = 10_000
-FEWEST_PAGES = 30  # with fewer pages intervals are too narrow, and come with a warning
+FEWEST_PAGES = 30  # with fewer pages intervals are too narrow, which a warning says
 
-_BLOCK = 500  # replicates at a time, whose weights and sums stay near the cache
+_BLOCK = 500  # replicates at a time, so that their weights and sums fit into the processor's cache
 
 Groups = NDArray[Any]
 """The page of each row, (n,): ``corpus.groups``, or other groups of rows that are not independent."""
@@ -59,12 +59,14 @@ class Pages:
         if not rows.size:
             raise DataError("there is nothing to resample", expected="at least one member and one row")
         if len(rows) != len(self.place):
-            raise MismatchError(f"{len(rows)} values for {len(self.place)} rows")
+            raise MismatchError(
+                f"{len(rows)} contributions for {len(self.place)} rows; there must be one per row"
+            )
         return page_sums(self.place, np.concatenate([np.ones((*rows.shape[:-1], 1)), rows], axis=-1))
 
 
 def page_sums(place: Ints, values: Floats) -> Floats:
-    """Sum (n, ...) values by the number of their page: (pages, ...)."""
+    """Sum (n, ...) values by page, given the number of each row's page (n,): (pages, ...)."""
     order = np.argsort(place, kind="stable")
     starts = np.flatnonzero(np.diff(place[order], prepend=-1))
     summed: Floats = np.add.reduceat(values[order], starts, axis=0)
@@ -72,7 +74,7 @@ def page_sums(place: Ints, values: Floats) -> Floats:
 
 
 def few_pages_warning(groups: Groups) -> str:
-    """The warning that belongs next to intervals over these pages; empty from :data:`FEWEST_PAGES` pages on."""
+    """Warning to print with intervals over these pages; "" for at least :data:`FEWEST_PAGES` pages."""
     count = len(np.unique(groups))
     if count >= FEWEST_PAGES:
         return ""
@@ -82,7 +84,7 @@ def few_pages_warning(groups: Groups) -> str:
 
 
 def resamples(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
-    """Blocks of (replicates, pages): counts of each page in a sample of all pages with replacement."""
+    """Blocks (replicates, pages) of the counts of each page in samples of all pages with replacement."""
     generator = np.random.default_rng(seed)
     for start in range(0, replicates, _BLOCK):
         size = min(_BLOCK, replicates - start)
@@ -116,7 +118,7 @@ def resample(
 def clustered(
     groups: Groups, rows: Floats, score: Score, *, replicates: int = REPLICATES, seed: int = 0
 ) -> Floats:
-    """Value, low and high of every score, (..., 3); arguments as in :func:`resample`."""
+    """Value, low and high of every score, (..., 3); arguments are those of :func:`resample`."""
     points, samples = resample(groups, rows, score, replicates=replicates, seed=seed)
     return np.stack([points, *percentiles(samples)], axis=-1)
 
@@ -153,30 +155,31 @@ def exchange_p(
     """Two-sided p-values of equal scores for all pairs of members, (m, m), NaN on the diagonal and without a score.
 
     Predictions of two members are exchanged on random pages (approximate randomisation: Noreen 1989; Yeh 2000). The
-    sums after it are half their total plus and minus half the signed difference: one matrix product serves all pairs.
+    sums after an exchange are half the total plus or minus half the signed difference, so one matrix product serves all
+    pairs.
     """
     pages = Pages(groups)
     sums = pages.row_sums(rows)
     count, flat = sums.shape[1], sums.reshape(pages.count, -1)
     signed = np.concatenate([signs @ flat for signs in sign_flips(pages.count, replicates, seed)])
-    # (1 + k, m, replicates), so that what is computed together lies together
+    # (1 + k, m, replicates), so that values that are used together are adjacent in memory
     signed = np.ascontiguousarray(signed.reshape(-1, *sums.shape[1:]).transpose(2, 1, 0))
     totals = sums.sum(axis=0).T
     scores = score(totals.T)
     p = np.full((count, count), np.nan)
-    for one in range(count - 1):
-        others = slice(one + 1, count)
-        middle = ((totals[:, one, None] + totals[:, others]) / 2)[..., None]
+    for first in range(count - 1):
+        others = slice(first + 1, count)
+        middle = ((totals[:, first, None] + totals[:, others]) / 2)[..., None]
         # equal sums added in another order differ in their last bits; those are ties, and count
-        observed = np.abs(scores[one] - scores[others]) - 1e-9 * (1 + np.abs(scores[one]))
-        beyond = np.ones(count - one - 1)
+        observed = np.abs(scores[first] - scores[others]) - 1e-9 * (1 + np.abs(scores[first]))
+        beyond = np.ones(count - first - 1)
         for start in range(0, replicates, _BLOCK):
             block = slice(start, start + _BLOCK)
-            half = (signed[:, one, None, block] - signed[:, others, block]) / 2
+            half = (signed[:, first, None, block] - signed[:, others, block]) / 2
             swapped = score(np.moveaxis(middle + half, 0, -1)) - score(np.moveaxis(middle - half, 0, -1))
             # an exchange after which a score has no value counts against a difference
             beyond += (~(np.abs(swapped) < observed[:, None])).sum(axis=1)
-        p[one, others] = p[others, one] = np.where(np.isnan(observed), np.nan, beyond / (replicates + 1))
+        p[first, others] = p[others, first] = np.where(np.isnan(observed), np.nan, beyond / (replicates + 1))
     return p
 
 
@@ -189,7 +192,7 @@ def paired(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Difference:
-    """Difference of the scores of two systems' (n, k) contributions, with bootstrap interval and :func:`exchange_p`."""
+    """Difference of two systems' scores from (n, k) contributions, with bootstrap interval and :func:`exchange_p`."""
     rows = np.stack([first, second], axis=1)
 
     def difference(sums: Floats) -> Floats:
@@ -212,13 +215,13 @@ def holm(p: ArrayLike) -> Floats:
 
 
 def contributions(corpus: Corpus, predictions: Predictions | ArrayLike) -> Floats:
-    """Contributions of each row to the sums behind every metric, (n, columns); NaN for what needs probabilities."""
-    found = predictions if isinstance(predictions, Predictions) else Predictions.of(predictions)
-    return np.concatenate([metric.contributions(corpus, found) for metric in METRICS.values()], axis=1)
+    """Contributions of each row to every metric, (n, columns of all); NaN for metrics without their probabilities."""
+    predicted = predictions if isinstance(predictions, Predictions) else Predictions.of(predictions)
+    return np.concatenate([metric.contributions(corpus, predicted) for metric in METRICS.values()], axis=1)
 
 
 def metric_columns(name: str) -> slice:
-    """The columns of :func:`contributions` that belong to a metric."""
+    """Columns of :func:`contributions` that belong to a metric."""
     names = list(METRICS)
     start = sum(METRICS[other].columns for other in names[: names.index(name)])
     return slice(start, start + METRICS[name].columns)
@@ -229,8 +232,8 @@ class Bootstrap:
     """Scores of all members on the same resampled pages, by metric; missing values are NaN.
 
     ``intervals`` hold value, low and high, (members, 3); ``samples`` the scores of the replicates, (replicates,
-    members). A single page has no intervals. Noise biases the calibration error upwards, and resampling adds noise: its
-    interval may lie above its value, so use it to compare members and not to test for 0.
+    members). A single page has no intervals. Noise raises the calibration error, and resampling adds noise, so its
+    interval may lie above its value: use it to compare members, not to test for 0.
     """
 
     members: tuple[str, ...]
@@ -242,14 +245,14 @@ class Bootstrap:
         return self.intervals[metric][:, 0]
 
     def interval(self, member: str, metric: str) -> Interval:
-        """The 95% percentile interval of one score; replicates without a value are left out."""
+        """Score of a member with its 95% percentile interval; replicates without a value are left out."""
         return Interval(*self.intervals[metric][self.members.index(member)].tolist())
 
 
 def bootstrap(
     groups: Groups, members: Mapping[str, Floats], *, replicates: int = REPLICATES, seed: int = 0
 ) -> Bootstrap:
-    """Resample pages: every metric of every member's :func:`contributions`, on the same replicates."""
+    """Bootstrap every metric of every member, by its :func:`contributions`, on the same resampled pages."""
     rows = np.stack(list(members.values()), axis=1) if members else np.empty((len(groups), 0, 1))
     points, samples = resample(groups, rows, _all_scores, replicates=replicates, seed=seed)
     ends = np.stack([points, *percentiles(samples)], axis=1)
@@ -263,14 +266,14 @@ def bootstrap(
 def _all_scores(sums: Floats) -> Floats:
     scores = []
     for name, metric in METRICS.items():
-        own = metric_columns(name)
-        scores.append(metric.score(sums[..., [0, *range(own.start + 1, own.stop + 1)]]))
+        at = metric_columns(name)
+        scores.append(metric.score(sums[..., [0, *range(at.start + 1, at.stop + 1)]]))
     return np.stack(scores, axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
 class PairwiseTests:
-    """All pairs of members under one metric: the row's member minus the column's; NaN without a score."""
+    """Tests of all pairs of members by one metric: the row's member minus the column's; NaN without a score."""
 
     metric: str
     difference: Floats  # (m, m, 3) value, low and high
@@ -278,10 +281,10 @@ class PairwiseTests:
     p_permutation: Floats
     p_holm: Floats  # p_permutation, corrected for all pairs
 
-    def compared(self, one: int, other: int) -> Difference:
+    def compared(self, first: int, second: int) -> Difference:
         """First member minus second, with the p-value corrected for all pairs."""
-        value, low, high = self.difference[one, other].tolist()
-        return Difference(value, low, high, float(self.p_holm[one, other]))
+        value, low, high = self.difference[first, second].tolist()
+        return Difference(value, low, high, float(self.p_holm[first, second]))
 
     def wins(self) -> Ints:
         """(m, m): 1 where the row's member wins at 5% after correction, -1 where it loses, else 0."""
@@ -293,31 +296,31 @@ class PairwiseTests:
 def all_pairs(
     groups: Groups,
     members: Mapping[str, Floats],
-    found: Bootstrap,
+    bootstrapped: Bootstrap,
     metrics: Iterable[str],
     *,
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> dict[str, PairwiseTests]:
-    """Compare all pairs of members by each of ``metrics``; ``found`` is the bootstrap of the same members."""
+    """Compare all pairs of members by each of ``metrics``; ``bootstrapped`` are the scores of the same members."""
     rows = np.stack(list(members.values()), axis=1)
     upper = np.triu_indices(len(members), 1)
     tests = {}
     for metric in metrics:
-        own = rows[..., metric_columns(metric)]
-        p_permutation = exchange_p(groups, own, METRICS[metric].score, replicates=replicates, seed=seed)
+        of_metric = rows[..., metric_columns(metric)]
+        p_permutation = exchange_p(groups, of_metric, METRICS[metric].score, replicates=replicates, seed=seed)
         p_holm = np.full_like(p_permutation, np.nan)
         p_holm[upper] = p_holm.T[upper] = holm(p_permutation[upper])
-        points, samples = found.points(metric), np.ascontiguousarray(found.samples[metric].T)
+        points, samples = bootstrapped.points(metric), np.ascontiguousarray(bootstrapped.samples[metric].T)
         difference = np.zeros((*p_holm.shape, 3))
         difference[..., 0] = np.where(np.eye(len(points)), 0.0, points[:, None] - points)
         p_bootstrap = np.full_like(p_holm, np.nan)
-        for one in range(len(points) - 1):
-            rest = slice(one + 1, None)
-            each = (samples[one] - samples[rest]).T
+        for first in range(len(points) - 1):
+            rest = slice(first + 1, None)
+            each = (samples[first] - samples[rest]).T
             low, high = percentiles(each)
-            difference[one, rest, 1:] = np.stack([low, high], axis=-1)
-            difference[rest, one, 1:] = np.stack([-high, -low], axis=-1)
-            p_bootstrap[one, rest] = p_bootstrap[rest, one] = bootstrap_p(each)
+            difference[first, rest, 1:] = np.stack([low, high], axis=-1)
+            difference[rest, first, 1:] = np.stack([-high, -low], axis=-1)
+            p_bootstrap[first, rest] = p_bootstrap[rest, first] = bootstrap_p(each)
         tests[metric] = PairwiseTests(metric, difference, p_bootstrap, p_permutation, p_holm)
     return tests

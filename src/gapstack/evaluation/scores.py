@@ -1,7 +1,7 @@
-"""All scores of one set of predictions on one corpus, of constant baselines, and of parts of the data.
+"""All scores of one set of predictions on one corpus, of constant baselines, and of slices of the data.
 
-A dimension (distance, say) gives every row one value ("near"); the rows with that value are a slice. Pages are
-resampled over all rows, so a slice's number of rows varies from replicate to replicate as it would in new data.
+A dimension, such as the distance, has one value for every row; the rows with one value are a slice. Pages are resampled
+over all rows, so the number of rows of a slice varies from replicate to replicate, as it would in new data.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DecisionCounts:
 
     @property
     def recall(self) -> float:
-        """True positives among what is TRUE, in percent; a missing decision counts as not found."""
+        """True positives among the gold decisions TRUE, in percent; a missing decision counts as a false negative."""
         return 100.0 * self.tp / max(self.tp + self.fn, 1)
 
     @property
@@ -71,7 +71,7 @@ class DecisionCounts:
 
 @dataclass(frozen=True, slots=True)
 class GapScores:
-    """Counts by gender of the pronoun, and over all rows, those with ``neutral`` pronouns included."""
+    """Counts by gender of the pronoun, and over all rows, including those with ``neutral`` pronouns."""
 
     masculine: DecisionCounts
     feminine: DecisionCounts
@@ -154,7 +154,7 @@ class Scores:
         return f"{self.data}, {counted(self.n, 'row')}, {self.label_set} labels", shown
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """All fields, for JSON."""
         return {
             "data": self.data,
             "label_set": self.label_set,
@@ -170,7 +170,10 @@ def score_predictions(corpus: Corpus, predictions: Predictions) -> Scores:
     if not len(corpus):
         raise DataError("there is nothing to score", expected="at least one example")
     if len(predictions.decided) != len(corpus):
-        raise DataError(f"{len(predictions.decided):,} rows of predictions for {len(corpus):,} examples")
+        raise DataError(
+            f"{len(predictions.decided):,} rows of predictions",
+            expected=f"{len(corpus):,}, one for each example",
+        )
     return Scores(
         data=corpus.name,
         label_set=corpus.label_set,
@@ -206,7 +209,7 @@ def score(corpus: Corpus, probabilities: ArrayLike) -> Scores:
 
 
 def score_decisions(corpus: Corpus, decided: Bools) -> Scores:
-    """Score (n, 2) decisions in the order of a labelled corpus, without logloss; as :func:`score_predictions`."""
+    """Score (n, 2) decisions in the order of a labelled corpus, without logloss; raises as :func:`score` does."""
     return score_predictions(corpus, Predictions(None, decided, np.ones_like(decided)))
 
 
@@ -227,12 +230,12 @@ def degenerate_scores(corpus: Corpus, training_labels: Labels | None = None) -> 
 
 _SLICED, _GAPS = metrics_in("slices"), metrics_in("gaps")
 SLICE_SCORES = (*_SLICED, *(f"{name}_gap" for name in _GAPS))
-"""Scores of a slice; the gaps are feminine minus masculine, so a negative F1 gap is against feminine pronouns."""
+"""Scores of a slice; gaps are feminine minus masculine, so F1 is lower on feminine pronouns if its gap is negative."""
 
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """One part of the data: rows with this value of a dimension, and how many of them are of either gender."""
+    """The rows with one value of a dimension: their number, also by gender, and scores of all members."""
 
     dimension: str
     value: str
@@ -252,14 +255,18 @@ def slice_scores(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> list[Slice]:
-    """Score every member on every slice by the values (n,) of ``dimensions``; those in ``order`` come first."""
+    """Score every member on every slice.
+
+    ``members`` are :func:`contributions` (n, columns) by name, ``dimensions`` values (n,) by name. Values in ``order``
+    come first.
+    """
     pages = Pages(groups)
     table = np.stack(list(members.values()), axis=1)  # (n, m, columns)
     # number of rows and contributions of each member: on all rows, on feminine and on masculine ones
     sides = [genders == gender.value for gender in (Gender.FEMININE, Gender.MASCULINE)]
-    parts = [(np.ones(len(groups)), _SLICED), *((side.astype(np.float64), _GAPS) for side in sides)]
-    columns = np.hstack([_contributions(table, names) * here[:, None] for here, names in parts])
-    # all draws fit into memory as counts; single precision is plenty for sums of a few thousand rows
+    masks = [(np.ones(len(groups)), _SLICED), *((side.astype(np.float64), _GAPS) for side in sides)]
+    columns = np.hstack([_contributions(table, names) * here[:, None] for here, names in masks])
+    # draws are counts, which fit into memory as 16 bits; single precision is enough for sums of a few thousand rows
     draws = [block.astype(np.uint16) for block in resamples(pages.count, replicates, seed)]
     result: list[Slice] = []
     for name, values in dimensions.items():
@@ -307,7 +314,7 @@ def _scores(totals: Matrix, members: int) -> Floats:
             )
             start = stop
     whole, feminine, masculine = scores
-    gaps = [one - other for one, other in zip(feminine, masculine, strict=True)]
+    gaps = [on_feminine - on_masculine for on_feminine, on_masculine in zip(feminine, masculine, strict=True)]
     return np.stack([*whole, *gaps], axis=-1)
 
 
