@@ -89,7 +89,7 @@ def warnings_of(sources, *arguments, **options):
 def test_rows_that_a_files_maker_learned_from_have_a_warning(files, sample_train, sample_test):
     learned = Corpus([*sample_train, sample_test[3]], name="mine")
     found = warnings_of([str(files / "good.csv")], sample_test, trained_on=[learned])["good"]
-    assert f"1 of {len(sample_test)} rows share ids with mine, on which its makers trained" in found
+    assert f"1 of {len(sample_test)} rows share ids with mine, on which its authors trained" in found
 
 
 def test_a_run_that_learned_from_scored_rows_has_a_warning(sample_train, sample_test, monkeypatch):

@@ -1,6 +1,6 @@
 """Comparison of predictors on the same rows: measurements, tables, JSON (:func:`record`), CSV files and a page.
 
-:func:`compare` takes arrays, files and runs; :func:`measure` entries that are read already.
+:func:`compare` takes arrays, files and runs; :func:`measure` takes entries that :func:`read_entries` returns.
 """
 
 from gapstack.comparison.analysis import Comparison, compare, measure

@@ -1,4 +1,4 @@
-"""Measures everything about a comparison."""
+"""All measurements of a comparison."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gapstack.evaluation import (
     gold_decisions,
     metrics_in,
 )
-from gapstack.evaluation.contribution import blend_game, contribution
+from gapstack.evaluation.contribution import blend_losses, contribution
 from gapstack.evaluation.diagnostics import (
     DIFFICULTIES,
     correlations,
@@ -49,14 +49,18 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_MOST = (15, 6)  # names, and rank of the right one; larger values are joined
+_MOST = (15, 6)  # maxima of the number of names and of the rank of the right one; larger values are capped
 _FOLDS = 5
 _REPR_NAMES = 8
 
 
 @dataclass(frozen=True, eq=False)
 class BlendContribution:
-    """What each member adds to the blend (see :class:`Contributions`): (m, 3) value, low and high."""
+    """Contribution of each member to the blend of all.
+
+    ``left_out`` (m, 3) is the rise of the logloss without the member: value, low and high. ``prior`` and ``full`` are
+    the loglosses of the class prior and of the blend.
+    """
 
     members: tuple[str, ...]
     left_out: Floats
@@ -65,23 +69,23 @@ class BlendContribution:
 
 
 class Verdict(NamedTuple):
-    """A member against the best, in logloss, or in F1 where one of the two has no probabilities."""
+    """A member compared with the best, by logloss, or by F1 if one of the two has no probabilities."""
 
     metric: str
     difference: Difference  # its p-value is corrected for all pairs (Holm)
-    outcome: str  # better or worse at 5%, else not significant
+    outcome: str  # "better" or "worse" at 5%, or "not significant"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """All measurements; member axes are in the order of ``entries``, the best first.
+    """All measurements of m members on n rows; member axes are in the order of ``entries``, the best first.
 
-    Everything except ``scores`` and ``labels``, which are by label set, is under the label set of ``rows``. The slices
-    are made by ``dimensions``, (n,) each; the first is all rows. ``balanced`` are scores of rows reweighted by
-    ``weights`` (n,), so that the genders are equally difficult: in number of names and rank of the right one.
-    ``similarity`` holds (m, m) arrays: ``correlation`` of losses, NaN for decisions, ``disagreement`` and
-    ``double_fault``. ``right`` is (m, n); ``quality`` (n,) the mean probability of each label. What was not measured is
-    None, with the reason in ``notes``.
+    ``scores`` and ``labels`` are by label set; everything else is under the label set of ``rows``. Slices are the
+    values of ``dimensions``, (n,) each, the first of which is all rows. ``balanced`` are the scores of rows reweighted
+    by ``weights`` (n,), so that both genders have the same numbers of names and ranks of the right one. ``similarity``
+    has (m, m) arrays: ``correlation`` of losses (NaN for decisions), ``disagreement`` and ``double_fault``. ``right``
+    (m, n) is True for right predictions; ``quality`` (n,) is the mean probability of each label. Measurements that
+    could not be made are None, with the reason in ``notes``.
     """
 
     rows: Corpus
@@ -104,7 +108,7 @@ class Comparison:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the entries, in order."""
+        """Names of the entries, the best first."""
         return tuple(entry.name for entry in self.entries)
 
     @property
@@ -207,7 +211,9 @@ def compare(
         systems = [systems]
     if isinstance(systems, Mapping):
         if corpus is None:
-            raise DataError("arrays of probabilities have no rows", expected="the labelled corpus too")
+            raise DataError(
+                "arrays of probabilities have no rows", expected="the labelled rows as corpus=CORPUS"
+            )
         rows, entries = corpus, entries_of(systems, corpus)
     else:
         rows, entries = read_entries([str(source) for source in systems], corpus)
@@ -223,7 +229,10 @@ def measure(
     seed: int = 2019,
     flips: int = 0,
 ) -> Comparison:
-    """Measure everything about entries; ``corpora`` are the same rows by label set, the main one first."""
+    """Make all measurements of entries; ``corpora`` are the same rows under several label sets, the main one first.
+
+    Raises DataError if there is no entry, or if the corpora have different rows.
+    """
     rows = corpora[0]
     if not entries:
         raise DataError("there is nothing to compare", expected="at least one entry")
@@ -309,6 +318,6 @@ def _rank(rows: Corpus, entry: ComparedEntry) -> tuple[float, ...]:
 
 def _contribution(rows: Corpus, soft: Mapping[str, Floats], replicates: int, seed: int) -> BlendContribution:
     folds = make_folds(rows, _FOLDS, seed=seed).assignment
-    found = contribution(blend_game(np.stack(list(soft.values())), rows.labels, folds), len(soft))
-    left_out = mean_intervals(rows.groups, found.left_out.T, replicates=replicates, seed=seed)
-    return BlendContribution(tuple(soft), left_out, float(found.prior.mean()), float(found.full.mean()))
+    losses = contribution(blend_losses(np.stack(list(soft.values())), rows.labels, folds), len(soft))
+    left_out = mean_intervals(rows.groups, losses.left_out.T, replicates=replicates, seed=seed)
+    return BlendContribution(tuple(soft), left_out, float(losses.prior.mean()), float(losses.full.mean()))

@@ -1,7 +1,7 @@
-"""The comparison as one self-contained web page: the answer first, then plots, slices, examples and tables.
+"""The comparison as one self-contained web page: findings first, then plots, slices, examples and tables.
 
 A plot is a dict with ``id``, ``part`` of the page, ``title``, ``caption``, ``kind`` and ``views``, of which the reader
-chooses one, in the form that ``follows`` names or in its own list. Members are given by their places.
+chooses one: in the form that ``follows`` names, or in a list of its own. Members are given by index.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ _SLICE_COLUMNS = slice_columns()
 
 
 def page(comparison: Comparison) -> str:
-    """The page as HTML."""
-    found = tables(comparison)
+    """The page of a comparison, as HTML."""
     parts = ["Overview", "Differences", "Plots", "Slices", "Examples", "Tables"]
     if len(comparison.entries) < 2:
         parts.remove("Differences")
@@ -54,16 +53,16 @@ def page(comparison: Comparison) -> str:
             scores_table(comparison, intervals=False), title="Leaderboard", caption=_LEADERBOARD
         ),
         slice_columns=_SLICE_COLUMNS,
-        tables=[table for table in found if table.name_title == "system"],
+        tables=[table for table in tables(comparison) if table.name_title == "system"],
     )
 
 
 def page_data(comparison: Comparison) -> dict[str, Any]:
     """Data of the page's script: members, dimensions, slices, plots and every example.
 
-    An example is ``[id, url, text, pronoun, a, b, labels, values, answers, trust]``: spans in UTF-16 units; one label
-    for each label set; the place of its value in each dimension; for each member thousandths of A and of B, or its two
-    decisions, and its answer (-1 for none); and the quality of the label in thousandths.
+    An example is ``[id, url, text, pronoun, a, b, labels, values, answers, trust]``: spans in UTF-16 units; a label for
+    each label set; the index of its value in each dimension; for each member the probabilities of A and B in
+    thousandths, or its two decisions, and its answer (-1 for none); and the quality of the label in thousandths.
     """
     dimensions = {name: values for name, values in comparison.dimensions.items() if name != "rows"}
     listed = {
@@ -114,13 +113,14 @@ def _thousandths(values: Floats) -> Ints:
 
 
 def _answers(entry: ComparedEntry) -> Ints:
-    """Thousandths of A and of B, or the two decisions, and the answer, (n, 3)."""
-    found = entry.answers
-    if found.probabilities is not None:
-        return np.column_stack([_thousandths(found.probabilities[:, :2]), answers(found.probabilities)])
-    given = found.decided & found.answered
-    # neither both names nor silence is an answer
-    valid = found.answered.all(axis=1) & ~given.all(axis=1)
+    """Probabilities of A and B in thousandths, or the two decisions, and the answer, (n, 3)."""
+    predicted = entry.answers
+    if predicted.probabilities is not None:
+        soft = predicted.probabilities
+        return np.column_stack([_thousandths(soft[:, :2]), answers(soft)])
+    given = predicted.decided & predicted.answered
+    # TRUE for both names, or a missing decision, is not an answer
+    valid = predicted.answered.all(axis=1) & ~given.all(axis=1)
     choice = np.where(valid, np.select([given[:, 0], given[:, 1]], [0, 1], default=2), -1)
     return np.column_stack([given.astype(np.int64), choice])
 
@@ -128,19 +128,19 @@ def _answers(entry: ComparedEntry) -> Ints:
 Plot = dict[str, Any]
 View = dict[str, Any]
 
-_DIGITS = 4  # significant ones, more than a plot shows
+_DIGITS = 4  # significant digits, more than a plot shows
 
 
 def plots(comparison: Comparison) -> list[Plot]:
-    """All plots that have a view."""
-    found = [*_member_plots(comparison), _slices(comparison), *_curve_plots(comparison)]
+    """All plots that have at least one view."""
+    drawn = [*_member_plots(comparison), _slices(comparison), *_curve_plots(comparison)]
     if len(comparison.entries) > 1:
-        found += [_forest(comparison), _wins(comparison), _similarity(comparison)]
-    return [plot for plot in found if plot["views"]]
+        drawn += [_forest(comparison), _wins(comparison), _similarity(comparison)]
+    return [plot for plot in drawn if plot["views"]]
 
 
 def rounded(values: Floats) -> Any:
-    """Nested lists of few digits, None for missing values, for JSON."""
+    """Array as nested lists for JSON, rounded to four significant digits; None for missing values."""
     if values.ndim:
         return [rounded(each) for each in values]
     return None if np.isnan(values) else float(f"{values:.{_DIGITS}g}")
@@ -152,7 +152,7 @@ def _plot(name: str, title: str, caption: str, views: list[View], part: str = "p
 
 
 def _dots(title: str, axis: str, rows: Sequence[str], series: Mapping[str, Floats], **more: Any) -> View:
-    """A view with a line for each of ``rows``; a series is (rows, 3) values, lows and highs; ``axis`` says of what."""
+    """A view with a line for each of ``rows``; a series is (rows, 3) values, lows and highs; ``axis`` titles them."""
     shown = [{"name": name, "ends": rounded(ends)} for name, ends in series.items()]
     return {"title": title, "axis": axis, "rows": list(rows), "series": shown, **more}
 
@@ -165,7 +165,7 @@ def _by_member(
     series: Mapping[str, Floats],
     **more: Any,
 ) -> View:
-    """Dots with a line for each of these members, numbered, since long names are cut."""
+    """Dots with a line for each of these members, numbered, since long names are truncated."""
     places = [comparison.names.index(name) for name in names]
     rows = [f"{place + 1} {name}" for place, name in zip(places, names, strict=True)]
     return _dots(title, axis, rows, series, members=places, **more)
@@ -287,7 +287,7 @@ def _similarity(comparison: Comparison) -> Plot:
 
 
 def _curve_plots(comparison: Comparison) -> Iterator[Plot]:
-    """Reliability, risk and coverage, and for each fine-tuned member and loss a line for each of its trainings."""
+    """Reliability, risk by coverage, and learning curves of the fine-tuned members, a line for each training."""
     accuracy, risk, learning = [], [], []
     for place, entry in enumerate(comparison.entries):
         if (probabilities := entry.answers.probabilities) is not None:
@@ -299,9 +299,9 @@ def _curve_plots(comparison: Comparison) -> Iterator[Plot]:
             risk.append(_line(place, title, np.column_stack([curve.coverage, curve.risk])))
         for loss in ("validation", "training"):
             lines = [
-                _line(place, one.name, np.column_stack([one.updates, losses]))
-                for one in entry.curves
-                if not np.isnan(losses := getattr(one, loss)).any()
+                _line(place, training.name, np.column_stack([training.updates, losses]))
+                for training in entry.curves
+                if not np.isnan(losses := getattr(training, loss)).any()
             ]
             learning += _curves(f"{entry.name}, {loss} loss", "updates", f"{loss} loss", lines)
     caption = "On the diagonal a system is right as often as it says. Larger dots are more rows."
@@ -318,7 +318,7 @@ def _curve_plots(comparison: Comparison) -> Iterator[Plot]:
 
 
 def _line(member: int, title: str, points: Floats) -> dict[str, Any]:
-    """A curve of (k, 2) points, or (k, 3) with their rows."""
+    """A curve of (k, 2) points, or (k, 3) with the number of rows of each."""
     return {"name": title, "member": member, "points": rounded(points)}
 
 

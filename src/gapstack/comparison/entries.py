@@ -1,4 +1,4 @@
-"""Who is compared, and on what: files, whole runs or members of runs, all with answers for the same rows."""
+"""The systems of a comparison: files, runs, members of runs and saved members, with predictions for the same rows."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparedEntry:
-    """One competitor: a file, a saved member, ``RUN:MEMBER`` or an array (``source``)."""
+    """One compared system; ``source`` is a file, a saved member's folder, ``RUN:MEMBER`` or the name of an array."""
 
     name: str
     answers: Predictions
     source: str
-    part: str = ""  # held out or out of fold, of a run's member
-    predictor: Predictor | None = None  # predicts augmented rows; of runs that held these rows out
+    part: str = ""  # "held out" or "out of fold", for a run's member
+    predictor: Predictor | None = None  # predicts changed rows; None unless these rows were held out
     warnings: tuple[str, ...] = ()  # reasons not to trust its scores
     curves: tuple[LearningCurve, ...] = ()
 
@@ -48,13 +48,14 @@ def read_entries(
 ) -> tuple[Corpus, list[ComparedEntry]]:
     """Read the rows to compare on, and an entry for each of ``sources`` or its members.
 
-    Sources are submission CSVs, scorer TSVs, runs, their members, and saved members, which predict ``gold``: by default
-    the rows that the first run held out, or the split of GAP that the ids of the first file name. ``trained_on`` is
-    training data of the files' makers, which is checked for rows of ``gold``.
+    Sources are submission CSVs, scorer TSVs, runs, their members, and saved members. ``gold`` are the labelled rows: by
+    default those that the first run held out, or the split of GAP that the ids of the first file belong to.
+    ``trained_on`` are the training data of the files' authors, which are checked for rows of ``gold``. Raises DataError
+    for an unknown source, or a saved member without ``gold``.
     """
     folders: dict[Path, RunFolder] = {}
-    found = [_source(text, folders) for text in sources]
-    files = [source for source, _ in found if isinstance(source, Path) and source.is_file()]
+    read = [_source(text, folders) for text in sources]
+    files = [source for source, _ in read if isinstance(source, Path) and source.is_file()]
     if gold is None and not folders:
         if not files:
             raise DataError(
@@ -66,10 +67,10 @@ def read_entries(
 
         gold = run_corpora(next(iter(folders.values())))[OUT_OF_FOLD if out_of_fold else HELD_OUT]
     leaked = [leak for other in trained_on for leak in leaks(gold, other)]
-    warnings = tuple(f"{leak}, on which its makers trained" for leak in leaked)
+    warnings = tuple(f"{leak}, on which its authors trained" for leak in leaked)
     leaks_of = {folder: _training_leaks(folder, gold) for folder in folders.values()}
     entries: list[ComparedEntry] = []
-    for source, member in found:
+    for source, member in read:
         if isinstance(source, Path) and source.is_dir():
             entries.append(_saved_entry(source, gold))
         elif isinstance(source, Path):
@@ -83,28 +84,30 @@ def read_entries(
 
 
 def entries_of(systems: Mapping[str, ArrayLike], rows: Corpus) -> list[ComparedEntry]:
-    """An entry for each system's (n, 3) probabilities of ``rows``; DataError if they are not valid or do not fit."""
+    """An entry for each system's (n, 3) probabilities of ``rows``; DataError if an array is invalid or too short."""
     entries = [ComparedEntry(name, Predictions.of(each), name) for name, each in systems.items()]
     for entry in entries:
         if (count := len(entry.answers.decided)) != len(rows):
-            raise DataError(f"{entry.name} has {count} rows of probabilities", expected=f"{len(rows)}")
+            raise DataError(
+                f"{entry.name} has {count} rows of probabilities", expected=f"{len(rows)}, one for each row"
+            )
     return _with_warnings(entries)
 
 
 def label_sets(rows: Corpus, main: str = "official") -> list[Corpus]:
     """``rows``, which have official labels, under every available label set, the main one first."""
-    found = [relabel(rows, main)]
+    corpora = [relabel(rows, main)]
     for name in LABEL_SETS:
         if name != main:
             try:
-                found.append(relabel(rows, name))
+                corpora.append(relabel(rows, name))
             except (DataNotFoundError, MismatchError):
                 continue  # no corrections on this machine, or rows that are not GAP's
-    return found
+    return corpora
 
 
 def _source(text: str, folders: dict[Path, RunFolder]) -> tuple[Path | RunFolder, str]:
-    """A file, a saved member's folder, or a run and its member ("" for all); ``folders`` has each run's folder once."""
+    """A file, a saved member's folder, or a run and its member ("" for all); adds the run's folder to ``folders``."""
     if Path(text).is_file():
         return Path(text), ""
     from gapstack.runs.folder import find_run  # imports the members, which takes seconds
@@ -112,13 +115,13 @@ def _source(text: str, folders: dict[Path, RunFolder]) -> tuple[Path | RunFolder
 
     if (saved := saved_folder(text)) is not None:
         return saved, ""
-    found = find_run(text)
-    if found is None:
+    run = find_run(text)
+    if run is None:
         raise DataError(
             f"{text!r} is not a file, run or saved member",
             expected="a submission CSV or scorer TSV, a run's name or folder, RUN:MEMBER, or a saved member's folder",
         )
-    folder, member = found
+    folder, member = run
     return folders.setdefault(folder.root.resolve(), folder), member
 
 
@@ -128,16 +131,16 @@ def _saved_entry(folder: Path, gold: Corpus) -> ComparedEntry:
     predictor = load(folder)
     known = known_test_sets(gold.ids)
     warnings = [
-        f"learned from data that share rows with {one}"
-        for one in predictor.contaminated_by
-        if one in known or is_presumed([one], known)
+        f"learned from data that share rows with {name}"
+        for name in predictor.contaminated_by
+        if name in known or is_presumed([name], known)
     ]
     answers = Predictions.of(predictor.predict_proba(gold))
     return ComparedEntry(folder.name, answers, str(folder), predictor=predictor, warnings=tuple(warnings))
 
 
 def _training_leaks(folder: RunFolder, gold: Corpus) -> list[str]:
-    """Rows that a run's training data share with ``gold``, in words."""
+    """Warnings about rows that a run's training data share with ``gold``."""
     from gapstack.runs.stored_results import OUT_OF_FOLD, run_corpora
 
     try:
@@ -162,7 +165,8 @@ def _run_entries(folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[
             warnings = [*leaked, *warnings]
         if label == "stack" and part == OUT_OF_FOLD:
             warnings.append(
-                "a stack on rows that it learned from: nested, but members behind other rows' answers saw each row"
+                "a stack on rows that it learned from: its predictions are nested, but the members' predictions for "
+                "other rows come from fits that saw the row"
             )
         entries.append(
             ComparedEntry(
@@ -179,7 +183,7 @@ def _run_entries(folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[
 
 
 def _with_unique_names(entries: list[ComparedEntry]) -> list[ComparedEntry]:
-    """Entries that share a name are named after their sources."""
+    """Entries with unique names: those that share a name are named after their sources; DataError for a repetition."""
     names, sources = (Counter(getattr(entry, key) for entry in entries) for key in ("name", "source"))
     twice = [source for source, count in sources.items() if count > 1]
     if twice:
@@ -188,25 +192,25 @@ def _with_unique_names(entries: list[ComparedEntry]) -> list[ComparedEntry]:
 
 
 def _with_warnings(entries: list[ComparedEntry]) -> list[ComparedEntry]:
-    """Add warnings about the answers: the reader's notes, both names TRUE, the same answers as another entry's."""
+    """Add warnings about the predictions: the reader's notes, both names TRUE, predictions equal to another entry's."""
     result: list[ComparedEntry] = []
     for entry in entries:
-        found = entry.answers
-        odd = list(found.notes)
-        if both := int((found.decided & found.answered).all(axis=1).sum()):
+        predicted = entry.answers
+        odd = list(predicted.notes)
+        if both := int((predicted.decided & predicted.answered).all(axis=1).sum()):
             odd.append(
                 f"TRUE for both names in {counted(both, 'row')}, which is never right in GAP and raises F1"
             )
-        if twins := [other.name for other in result if _same_answers(other.answers, found)]:
+        if twins := [other.name for other in result if _same_answers(other.answers, predicted)]:
             odd.append(f"the same answers as {twins[0]}")
         result.append(replace(entry, warnings=(*entry.warnings, *odd)))
     return result
 
 
-def _same_answers(one: Predictions, other: Predictions) -> bool:
-    if one.probabilities is None or other.probabilities is None:
-        return one.probabilities is other.probabilities and bool((one.decided == other.decided).all())
-    return bool(np.allclose(one.probabilities, other.probabilities, atol=1e-9))
+def _same_answers(first: Predictions, second: Predictions) -> bool:
+    if first.probabilities is None or second.probabilities is None:
+        return first.probabilities is second.probabilities and bool((first.decided == second.decided).all())
+    return bool(np.allclose(first.probabilities, second.probabilities, atol=1e-9))
 
 
 _log = logging.getLogger(__name__)
@@ -217,8 +221,8 @@ class LearningCurve:
     """Losses (k,) of one training at its evaluations; validation is NaN without validation rows."""
 
     name: str
-    updates: Floats  # counts all phases
-    training: Floats  # means since the previous evaluation
+    updates: Floats  # number of updates, counted over all phases
+    training: Floats  # mean loss since the previous evaluation
     validation: Floats
 
 
@@ -228,7 +232,9 @@ def learning_curves(
     """Read the stored curves of a member's folds; damaged ones are left out with a warning."""
     curves = []
     places = (
-        folder.member(label).glob("fold-*") if folds is None else (folder.fold(label, one) for one in folds)
+        folder.member(label).glob("fold-*")
+        if folds is None
+        else (folder.fold(label, number) for number in folds)
     )
     for fold in sorted(places):
         paths = sorted(fold.glob("training/**/history.jsonl"))

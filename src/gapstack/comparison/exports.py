@@ -1,4 +1,4 @@
-"""A comparison as JSON, and as CSV files for other tools: unrounded, null or empty where a value is missing."""
+"""A comparison as JSON, and as CSV files for other tools: unrounded, with null or empty cells for missing values."""
 
 from collections.abc import Iterator
 from itertools import combinations, product
@@ -26,13 +26,13 @@ COLUMNS = {
 
 
 def record(comparison: Comparison) -> Any:
-    """Everything that was measured, for ``json.dumps``."""
+    """All measurements, as plain values for ``json.dumps``."""
     lines = {
         name: [dict(zip(COLUMNS[name], row, strict=True)) for row in rows]
         for name, rows in _rows_by_file(comparison).items()
     }
     rows, added = comparison.rows, comparison.contribution
-    found = {
+    measured = {
         "rows": {
             "name": rows.name,
             "count": len(rows),
@@ -43,18 +43,18 @@ def record(comparison: Comparison) -> Any:
         "replicates": comparison.replicates,
         "seed": comparison.seed,
         "members": [
-            {"name": one.name, "source": one.source, "part": one.part or None, "warnings": one.warnings}
-            for one in comparison.entries
+            {"name": e.name, "source": e.source, "part": e.part or None, "warnings": e.warnings}
+            for e in comparison.entries
         ],
         "notes": comparison.notes,
         **lines,
         "contribution_summary": added and {"prior": added.prior, "all": added.full},
     }
-    return plain(found)
+    return plain(measured)
 
 
 def write_csv(comparison: Comparison, folder: Path) -> list[Path]:
-    """Write one CSV for each kind of result; texts that a spreadsheet would run get an apostrophe before them."""
+    """Write a CSV file for each kind of result, escape formulas for spreadsheets, and return the paths."""
     import pandas as pd  # slow to import
 
     paths = []
@@ -87,12 +87,12 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, list[Any]]]:
     pairs = [(i, j, names[i], names[j]) for i, j in combinations(range(len(names)), 2)]
     for (labels, scores), name, metric in product(comparison.scores.items(), names, METRICS):
         yield "scores", [labels, name, metric, *scores.interval(name, metric)]
-    for metric, found in comparison.pairs.items():
-        wins = found.wins()
+    for metric, tests in comparison.pairs.items():
+        wins = tests.wins()
         for i, j, first, second in pairs:
-            tests = [float(getattr(found, test)[i, j]) for test in _TESTS]
+            p_values = [float(getattr(tests, test)[i, j]) for test in _TESTS]
             winner = {1: first, -1: second}.get(int(wins[i, j]))
-            yield "pairs", [metric, first, second, *found.difference[i, j].tolist(), *tests, winner]
+            yield "pairs", [metric, first, second, *tests.difference[i, j].tolist(), *p_values, winner]
     for part, (place, name) in product(comparison.slices, enumerate(names)):
         for metric, values in part.scores.items():
             cells = [part.dimension, part.value, part.rows, part.masculine, part.feminine, name, metric]
@@ -103,7 +103,7 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _optional_rows(comparison: Comparison) -> Iterator[tuple[str, list[Any]]]:
-    """As :func:`_rows`, of what may not have been measured."""
+    """Kind of result and row of measurements that may be missing, with the cells of :data:`COLUMNS`."""
     if balanced := comparison.balanced:
         for name, metric in product(comparison.names, metrics_in("balance")):
             yield "balanced", [name, metric, *balanced.interval(name, metric)]

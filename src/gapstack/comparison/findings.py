@@ -1,4 +1,4 @@
-"""What a comparison shows, in sentences: the verdict, the genders and contributions."""
+"""Findings of a comparison, in sentences: the best system, bias, and contributions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from gapstack.comparison.analysis import BlendContribution, Comparison
 from gapstack.display.render import Column, metric_column
 from gapstack.evaluation import METRICS, Interval
 
-_NAMED = 3  # members named in a sentence; of more their number is given
+_NAMED = 3  # at most so many members are named in a sentence; more are counted
 
 
 class ComparisonFinding(NamedTuple):
@@ -20,8 +20,8 @@ class ComparisonFinding(NamedTuple):
 
 
 def findings(comparison: Comparison) -> list[ComparisonFinding]:
-    """Who is best, the genders, and what is worth keeping."""
-    result = [one for one in (_best(comparison), _best_f1(comparison)) if one]
+    """Findings about the best system, its bias, and contributions."""
+    result = [finding for finding in (_best(comparison), _best_f1(comparison)) if finding]
     if not np.isnan(comparison.main.interval(comparison.names[0], "bias")).any():
         result.append(_genders(comparison))
     if comparison.contribution:
@@ -30,7 +30,7 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
 
 
 def _best(comparison: Comparison) -> ComparisonFinding:
-    """Who wins by logloss, whom it beats by how much, and from whom it does not differ significantly."""
+    """The best system by logloss, those that it beats significantly, and those that it does not."""
     best, metric = comparison.names[0], comparison.ranking
     text = f"Best by {METRICS[metric].title}: {_quoted(best)}, {_score(comparison, best, metric)}."
     verdicts = dict(zip(comparison.names[1:], comparison.against_best(), strict=True))
@@ -39,10 +39,10 @@ def _best(comparison: Comparison) -> ComparisonFinding:
 
     def nearest(names: Sequence[str]) -> str:
         name = min(names, key=lambda name: abs(verdicts[name].difference.value))
-        found = verdicts[name]
-        by = f" {METRICS[found.metric].title}" if found.metric != metric else ""
+        verdict = verdicts[name]
+        by = f" {METRICS[verdict.metric].title}" if verdict.metric != metric else ""
         closest = "" if len(names) == 1 else f"the closest is {_quoted(name)}, "
-        return f"{closest}difference{by} {metric_column(found.metric).show(found.difference)}"
+        return f"{closest}difference{by} {metric_column(verdict.metric).show(verdict.difference)}"
 
     if beaten:
         text += f" It is significantly better than {_count(beaten, len(verdicts))} ({nearest(beaten)})."
@@ -52,7 +52,7 @@ def _best(comparison: Comparison) -> ComparisonFinding:
 
 
 def _best_f1(comparison: Comparison) -> ComparisonFinding | None:
-    """Who has the highest F1, if that is not the best by logloss."""
+    """The system with the highest F1; None if it is also the best by logloss."""
     place = int(np.argmax(comparison.main.points("f1_overall")))
     if place == 0:
         return None
@@ -102,12 +102,12 @@ def _worth(found: BlendContribution) -> ComparisonFinding:
 
 
 def _quoted(name: str) -> str:
-    """A system's name, set off from the sentence."""
+    """A system's name in quotation marks."""
     return f"\u201c{name}\u201d"
 
 
 def _count(names: Sequence[str], total: int) -> str:
-    """Few members by name, more by number."""
+    """Up to three members by name, others by number."""
     return (
         ", ".join(map(_quoted, names)) if 0 < len(names) <= _NAMED else f"{len(names) or 'none'} of {total}"
     )

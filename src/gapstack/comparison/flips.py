@@ -1,7 +1,7 @@
-"""Counterfactuals: how often a member changes its answer when a change of the row should not matter.
+"""Counterfactuals: how often a member changes its answer after a change of the row that should not matter.
 
 ``gender`` exchanges masculine and feminine words and the first names of A and B; ``order`` exchanges the roles of A and
-B; ``names`` inserts Liu's placeholders. Only members of runs that held the rows out can predict them.
+B; ``names`` replaces the names by Liu's placeholders. Only members that held the rows out predict them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Flips:
-    """Share of answers that change, of the rows that a counterfactual changes."""
+    """Share of predictions that change, among the rows that a counterfactual changes."""
 
     members: tuple[str, ...]
     rows: dict[str, int]  # number of changed rows by counterfactual
@@ -37,10 +37,16 @@ class Flips:
 def counterfactual_flips(
     rows: Corpus, entries: Sequence[ComparedEntry], count: int, *, replicates: int = REPLICATES, seed: int = 0
 ) -> Flips:
-    """Predict up to ``count`` random rows and their counterfactuals with the runs' members."""
+    """Predict up to ``count`` random rows and their counterfactuals with the members that held them out.
+
+    Raises DataError if there is no such member.
+    """
     predictors = {entry.name: entry.predictor for entry in entries if entry.predictor is not None}
     if not predictors:
-        raise DataError("none of these is a member of a run that held these rows out")
+        raise DataError(
+            "no member held these rows out, so none can predict changed rows",
+            expected="a run that held them out, or a saved member",
+        )
     kinds = {
         "gender": Augmentation(partial(swap_gender, names=first_names())),
         "order": Augmentation(swap_names, (1, 0, 2)),
@@ -51,14 +57,14 @@ def counterfactual_flips(
     examples, changed = list(some), {}
     for kind, augmentation in kinds.items():
         variants = {
-            row: other
-            for row, one in enumerate(some)
-            if (other := augmentation.change(one)) is not None and other != one
+            row: changed_example
+            for row, example in enumerate(some)
+            if (changed_example := augmentation.change(example)) is not None and changed_example != example
         }
         if variants:
             changed[kind] = list(variants), range(len(examples), len(examples) + len(variants))
             examples += [replace(other, id=f"{other.id} {kind}") for other in variants.values()]
-    # one corpus of everything, so that each member's inputs are computed in one pass
+    # one corpus, so that each member computes its features in one pass
     corpus = Corpus(examples, name="counterfactuals")
     answers = np.stack([predictor.predict_proba(corpus) for predictor in predictors.values()])
     shares = {}

@@ -36,7 +36,7 @@ _REPLICATES = 2000
 
 @dataclass(frozen=True)
 class PartScores:
-    """Scores on one part of a run's rows: of systems, the stack first, then by logloss, and of constant predictions."""
+    """Scores on one part of a run's rows: of its systems (the stack, then by logloss) and of constant predictions."""
 
     name: str
     corpus: Corpus
@@ -46,18 +46,18 @@ class PartScores:
 
     @property
     def heading(self) -> str:
-        """Its name, rows and label set."""
+        """Name, number of rows and label set."""
         return f"{self.name}: {self.corpus.name}, {counted(len(self.corpus), 'row')}, {self.corpus.label_set} labels"
 
     @property
     def warning(self) -> str:
-        """The warning that belongs next to its intervals; empty if there are enough pages."""
+        """Warning to print with the intervals; "" if there are enough pages."""
         warning = few_pages_warning(self.corpus.groups)
         return f"Warning, {self.name}: {warning}." if warning else ""
 
 
 def score_run(run: Run) -> tuple[PartScores, ...]:
-    """Score the members and the stack of a run, out of fold and, if those rows have labels, held out."""
+    """Score the members and the stack of a run, out of fold and, if the held-out rows have labels, on those."""
     from gapstack.runs.stored_results import (  # here, since clusters are scored without torch
         HELD_OUT,
         OUT_OF_FOLD,
@@ -84,7 +84,7 @@ def score_run(run: Run) -> tuple[PartScores, ...]:
 
 
 def run_table(run: Run, parts: Sequence[PartScores], *, parameters: bool = False) -> Table:
-    """The table that ends a run: stack, members, stackers and constant baselines, out of fold and held out."""
+    """Final table of a run: stack, members, stackers and constant baselines, out of fold and held out."""
     extra: dict[str, dict[str, Cell]] = {}
     for result in [*run.members, *([run.stack] if run.stack else [])]:
         cells: dict[str, Cell] = {"seconds": result.seconds}
@@ -111,14 +111,14 @@ def run_table(run: Run, parts: Sequence[PartScores], *, parameters: bool = False
 
 @dataclass(frozen=True)
 class Standing:
-    """A run in the leaderboard: scores of its predictor by part, its progress, and why it has no scores."""
+    """A run in the leaderboard: scores of its predictor by part, and progress."""
 
     name: str
     system: str = ""
     parts: tuple[PartScores, ...] = ()
-    folds: tuple[int, int] = (0, 0)  # finished and all
+    folds: tuple[int, int] = (0, 0)  # number of finished folds, and of all
     seconds: float | None = None
-    problem: str = ""  # why it has no scores
+    problem: str = ""  # reason for missing scores
 
 
 def standings() -> list[Standing]:
@@ -127,7 +127,7 @@ def standings() -> list[Standing]:
     from gapstack.runs.recipe import Recipe
     from gapstack.runs.stored_results import finished_jobs, stored_run
 
-    found = []
+    runs = []
     for name in run_names():
         folder = RunFolder(home() / "models" / name)
         standing = Standing(name)
@@ -143,40 +143,40 @@ def standings() -> list[Standing]:
                 standing = replace(standing, parts=score_run(run))
         except GapstackError as error:
             standing = replace(standing, problem=str(error))
-        found.append(standing)
+        runs.append(standing)
 
-    def loss(one: Standing) -> float:
-        return one.parts[0].intervals[one.system]["logloss"].value if one.parts else np.inf
+    def loss(run: Standing) -> float:
+        return run.parts[0].intervals[run.system]["logloss"].value if run.parts else np.inf
 
-    return sorted(found, key=loss)
+    return sorted(runs, key=loss)
 
 
 def standings_table(standings: Sequence[Standing]) -> Table:
-    """A section for runs on the same rows, a row for each run: its predictor's scores out of fold and held out."""
-    parts = list(dict.fromkeys(part.name for one in standings for part in one.parts))
+    """Leaderboard: a section for runs on the same rows, a row for each run's predictor, out of fold and held out."""
+    parts = list(dict.fromkeys(part.name for run in standings for part in run.parts))
     metrics = [(part, metric) for part in parts for metric in metrics_in("summary")]
     columns = [metric_column(metric, key=f"{part} {metric}", group=part) for part, metric in metrics]
     columns += [Column("system", "by"), Column("folds", "folds"), Column("seconds", "seconds", 1)]
     sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
-    for one in standings:
+    for run in standings:
         cells: dict[str, Cell] = {
             f"{part.name} {metric}": interval
-            for part in one.parts
-            for metric, interval in part.intervals[one.system].items()
+            for part in run.parts
+            for metric, interval in part.intervals[run.system].items()
         }
-        done, every = one.folds
-        cells |= {"system": one.system or None, "folds": f"{done} of {every}", "seconds": one.seconds}
-        heading = "; ".join(part.heading for part in one.parts)
-        sections.setdefault(heading or "without scores", []).append((one.name, cells))
-    problems = [f"{one.name}: {one.problem}." for one in standings if one.problem]
-    problems += dict.fromkeys(part.warning for one in standings for part in one.parts if part.warning)
-    caption = "Sorted by logloss out of fold: nothing is to be chosen by rows held out."
+        done, every = run.folds
+        cells |= {"system": run.system or None, "folds": f"{done} of {every}", "seconds": run.seconds}
+        heading = "; ".join(part.heading for part in run.parts)
+        sections.setdefault(heading or "without scores", []).append((run.name, cells))
+    problems = [f"{run.name}: {run.problem}." for run in standings if run.problem]
+    problems += dict.fromkeys(part.warning for run in standings for part in run.parts if part.warning)
+    caption = "Sorted by logloss out of fold; do not choose a run by its held-out rows."
     shown = [Section(heading, rows) for heading, rows in sections.items()]
     return Table(columns, shown, caption=" ".join([caption, *problems]), name_title="run")
 
 
 def stack_table(rows: Corpus, files: Mapping[str, Probabilities], stack: NestedStack) -> Table:
-    """Scores of each file and of their nested stack, with the stack's intervals and how it was chosen."""
+    """Scores of each file and of their nested stack; the caption has the stack's intervals and how it was chosen."""
     nested = stack.out_of_fold
     scores = [(name, score(rows, p)) for name, p in {**files, "stack": nested}.items()]
     resampled = bootstrap(rows.groups, {"stack": contributions(rows, nested)})
@@ -184,7 +184,7 @@ def stack_table(rows: Corpus, files: Mapping[str, Probabilities], stack: NestedS
     caption = (
         f"{stack.describe()}. 95% intervals, pages resampled: logloss {loss.low:.4f} to "
         f"{loss.high:.4f}, F1 {f1.low:.1f} to {f1.high:.1f}. The stack's row is nested: no prediction comes from a "
-        "fit, a choice or a calibration that saw its fold. Files whose makers trained on these labels make it "
+        "fit, a choice or a calibration that saw its fold. Files whose authors trained on these labels make it "
         "optimistic."
     )
     if warning := few_pages_warning(rows.groups):
@@ -194,7 +194,7 @@ def stack_table(rows: Corpus, files: Mapping[str, Probabilities], stack: NestedS
 
 
 def score_clusters(clusters: Clusters, rows: Corpus, heads: Heads | None = None) -> dict[str, Scores]:
-    """Score a resolver's clusters on all labelled rows and on those that they cover; none for unlabelled rows."""
+    """Score a resolver's clusters on all labelled rows, and on those that they cover; {} if a row has no label."""
     if any(example.label is None for example in rows):
         return {}
     covered = clusters.covers(rows)

@@ -1,4 +1,4 @@
-"""Dimensions that results are broken down by, from text, spans and URL; weights that balance the genders."""
+"""Dimensions by which results are broken down, from text, spans and URL; weights that balance the genders."""
 
 from collections.abc import Mapping
 from itertools import combinations, pairwise
@@ -21,7 +21,7 @@ class Stratum(NamedTuple):
 
 
 def _ranges(*ends: int) -> tuple[str, ...]:
-    """Names of ranges of integers: up to the first end, between consecutive ends, over the last."""
+    """Names of ranges of integers: up to the first end, between consecutive ends, above the last."""
     inner = [f"{low + 1} to {high}" for low, high in pairwise(ends)]
     return (f"up to {ends[0]}", *inner, f"over {ends[-1]}")
 
@@ -40,17 +40,17 @@ STRATA: dict[str, Stratum] = {
     "length": Stratum("words of the text", _ranges(*_LENGTHS)),
     "names": Stratum("capitalised names in the text", _ranges(*_NAMES)),
 }
-"""By name."""
+"""Dimensions by name."""
 
 
-def distance(text: Words, one: Span, other: Span) -> int:
-    """Words between two spans of a text; 0 where they touch or overlap."""
-    first, second = sorted((text.word_index(one), text.word_index(other)), key=lambda at: at.start)
+def distance(text: Words, left: Span, right: Span) -> int:
+    """Number of words between two spans of a text, in any order; 0 if they touch or overlap."""
+    first, second = sorted((text.word_index(left), text.word_index(right)), key=lambda at: at.start)
     return max(0, second.start - first.stop)
 
 
 def strata(corpus: Corpus) -> dict[str, Strings]:
-    """Value of every row in every dimension of :data:`STRATA`, (n,) each; empty where a row has none."""
+    """Value of every row in every dimension of :data:`STRATA`, (n,) each; "" if a row has none."""
     rows = [_values(example) for example in corpus]
     return {name: np.array([row[name] for row in rows], dtype=str) for name in STRATA}
 
@@ -79,7 +79,7 @@ def _values(example: Example) -> dict[str, str]:
 
 
 def names_and_ranks(corpus: Corpus) -> tuple[Ints, Ints]:
-    """Number of names in each text, and rank of the right one by distance, from 1 (0 for NEITHER); both (n,)."""
+    """Number of names in each text, and rank of the right one by distance from 1 on (0 for NEITHER), (n,) each."""
     counts, ranks = [], []
     for example, label in zip(corpus, corpus.labels, strict=True):
         row = SurfaceRow(example)
@@ -92,7 +92,7 @@ def names_and_ranks(corpus: Corpus) -> tuple[Ints, Ints]:
 
 
 def difficulty_weights(corpus: Corpus, most: tuple[int, int] | None = None) -> Floats:
-    """Weights (n,) that balance :func:`names_and_ranks`, capped at ``most``, of both genders; 0 for NEITHER."""
+    """Weights (n,) that balance the genders in :func:`names_and_ranks`, capped at ``most``; 0 for NEITHER."""
     values = names_and_ranks(corpus)
     names, rank = np.minimum(values, np.array(most)[:, None]) if most else values
     return balancing_weights(corpus.genders, {"names": names, "rank": rank}, corpus.labels != Label.NEITHER)
@@ -103,9 +103,9 @@ def balancing_weights(genders: Strings, attributes: Mapping[str, Ints], eligible
 
     The linear program of Kocijan, Camburu and Lukasiewicz (2020, "The Gap on GAP"): non-negative weights, 1 on average,
     with the same sum for both genders, overall and for each value of each of ``attributes`` (n,), that are otherwise as
-    equal as possible: with the smallest sum of max(w_i, w_j) over all pairs of a gender. Rows that agree in gender and
-    attributes have equal weights, which loses nothing as the objective is convex, so only such cells are weighed.
-    Raises DataError if no weights do that, as when the genders share no value of an attribute.
+    equal as possible: with the smallest sum of max(w_i, w_j) over all pairs of a gender. Rows with equal gender and
+    attributes get equal weights, which is optimal since the objective is convex, so the variables are such cells.
+    Raises DataError if there are no such weights, for example if the genders share no value of an attribute.
     """
     from scipy.optimize import linprog  # slow to import
     from scipy.sparse import coo_matrix

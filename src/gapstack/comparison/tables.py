@@ -19,11 +19,11 @@ Values = Floats | Sequence[Cell]
 
 _VERDICT_HELP = "By logloss, or by F1 without probabilities; permutation of pages, 5%, Holm's correction"
 
-LISTED = 40  # members in each table on a terminal, except for the scores, which are of all
+LISTED = 40  # members in each table on a terminal, except for the table of scores, which has all
 
 
 def tables(comparison: Comparison, listed: int | None = None) -> list[Table]:
-    """All tables in the order of the report; those after the scores list ``listed`` members at most."""
+    """All tables in the order of the report; those after the scores list at most ``listed`` members."""
     found = [scores_table(comparison)]
     if len(comparison.scores) > 1:
         found.append(_shortened(_label_sets(comparison), listed))
@@ -49,7 +49,7 @@ def report(comparison: Comparison, *, full: bool = False) -> Report:
 
 
 def warnings(comparison: Comparison) -> tuple[list[str], dict[str, str]]:
-    """All warnings, each once, and by member the numbers of its own ("1, 3")."""
+    """All warnings, each once, and the numbers of each member's warnings ("1, 3")."""
     texts = list(dict.fromkeys(warning for entry in comparison.entries for warning in entry.warnings))
     numbers = {
         entry.name: ", ".join(str(1 + texts.index(warning)) for warning in dict.fromkeys(entry.warnings))
@@ -117,12 +117,12 @@ def _wins(comparison: Comparison) -> Table:
 
 def _similarity(comparison: Comparison) -> Table:
     """Mean similarity of each member to the others, and the most similar one."""
-    names, found = comparison.names, comparison.similarity
+    names, similarity = comparison.names, comparison.similarity
     itself = np.eye(len(names), dtype=bool)
-    nearest = np.where(itself, np.inf, found["disagreement"]).argmin(axis=1)
-    agreement = 1 - found["disagreement"][np.arange(len(names)), nearest]
+    nearest = np.where(itself, np.inf, similarity["disagreement"]).argmin(axis=1)
+    agreement = 1 - similarity["disagreement"][np.arange(len(names)), nearest]
     means = {}
-    for key, values in found.items():
+    for key, values in similarity.items():
         known = ~(itself | np.isnan(values))
         count = np.where(known.any(axis=1), known.sum(axis=1), np.nan)
         means[key] = np.where(known, values, 0).sum(axis=1) / count
@@ -137,22 +137,22 @@ def _similarity(comparison: Comparison) -> Table:
     title = (
         "Similarity of systems: means over the others; share of rows with the same answer as the most similar"
     )
-    # the agreement orders a shortened table
+    # a shortened table is sorted by the hidden column of agreement
     table = _by_member(comparison, title, {**columns, Column("agreement", ""): agreement})
     return replace(table, columns=list(columns))
 
 
-def _contribution(comparison: Comparison, found: BlendContribution) -> Table:
-    columns: dict[Column, Values] = {Column("left out", "leave-one-out", 4, "high"): found.left_out}
+def _contribution(comparison: Comparison, blend: BlendContribution) -> Table:
+    columns: dict[Column, Values] = {Column("left out", "leave-one-out", 4, "high"): blend.left_out}
     caption = (
-        f"Rise of the logloss of the cross-fitted simplex blend without the system; the blend has {found.full:.4f} "
-        f"with all systems and {found.prior:.4f} with none (the class prior). It depends on the other systems."
+        f"Rise of the logloss of the cross-fitted simplex blend without the system; the blend has {blend.full:.4f} "
+        f"with all systems and {blend.prior:.4f} with none (the class prior). It depends on the other systems."
     )
-    return _by_member(comparison, "Contribution of each system", columns, found.members, caption)
+    return _by_member(comparison, "Contribution of each system", columns, blend.members, caption)
 
 
 def _slices(comparison: Comparison) -> Table:
-    """Slices of the best member; every member's are in JSON, CSV and the page."""
+    """Slices of the best member; JSON, CSV and the page have those of all members."""
     columns = [Column("rows", "rows"), *slice_columns()]
     sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
     for part in comparison.slices:
@@ -221,7 +221,7 @@ def _by_member(
     members: Sequence[str] = (),
     caption: str = "",
 ) -> Table:
-    """A table with a row for each of ``members`` (all by default), numbered, since long names are cut."""
+    """A table with a row for each of ``members`` (by default all), numbered, since long names are truncated."""
     names = [f"{comparison.names.index(name) + 1:2} {name}" for name in members or comparison.names]
     rows = [
         (name, {column.key: _cell(values[place]) for column, values in columns.items()})

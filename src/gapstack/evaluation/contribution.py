@@ -13,7 +13,7 @@ import numpy as np
 from gapstack.errors import DataError
 from gapstack.types import Bools, Floats, Floats32, Ints, Labels
 
-Worth = Callable[[Bools], Floats]
+BlendLosses = Callable[[Bools], Floats]
 """Maps subsets of m members (c, m) to the losses of their blends on each row, (c, n)."""
 
 FLOOR = 1e-4  # members' probabilities are raised to this, as in the simplex stacker
@@ -39,51 +39,51 @@ class Contributions:
     full: Floats
 
 
-def contribution(worth: Worth, members: int) -> Contributions:
+def contribution(losses: BlendLosses, members: int) -> Contributions:
     """Leave-one-out contributions of ``members`` members, given the losses of their blends."""
-    prior, full = worth(np.array([[False], [True]]).repeat(members, axis=1))
-    return Contributions(worth(~np.eye(members, dtype=bool)) - full, prior, full)
+    prior, full = losses(np.array([[False], [True]]).repeat(members, axis=1))
+    return Contributions(losses(~np.eye(members, dtype=bool)) - full, prior, full)
 
 
-def blend_game(probabilities: Floats, labels: Labels, folds: Ints) -> Worth:
+def blend_losses(probabilities: Floats, labels: Labels, folds: Ints) -> BlendLosses:
     """Losses of cross-fitted simplex blends of (m, n, 3) probabilities; ``folds`` (n,) keep pages together."""
     raised = np.clip(probabilities, FLOOR, None)
     # (n, m): each member's probability of the label, on which alone the blend's logloss depends
     of_label = (raised / raised.sum(axis=-1, keepdims=True))[:, np.arange(len(labels)), labels].T
 
-    def worth(coalitions: Bools) -> Floats:
-        losses = np.empty((len(coalitions), len(labels)))
-        some = np.flatnonzero(coalitions.any(axis=1))
+    def losses_of(subsets: Bools) -> Floats:
+        losses = np.empty((len(subsets), len(labels)))
+        some = np.flatnonzero(subsets.any(axis=1))
         for fold in np.unique(folds):
             inside = folds == fold
             prior = np.bincount(labels[~inside], minlength=3) / (~inside).sum()
             losses[:, inside] = -np.log(np.clip(prior[labels[inside]], FLOOR, None))
-            weights = blend_weights(of_label[~inside], coalitions[some])
+            weights = blend_weights(of_label[~inside], subsets[some])
             losses[np.ix_(some, np.flatnonzero(inside))] = -np.log(of_label[inside] @ weights).T
         return losses
 
-    return worth
+    return losses_of
 
 
-def blend_weights(of_label: Floats, coalitions: Bools) -> Floats:
+def blend_weights(of_label: Floats, subsets: Bools) -> Floats:
     """Weights (m, c) on the simplex that maximise the mean log of ``of_label @ weights``, for c subsets at once.
 
     Each column is within 5e-4 nats of its optimum, bounded by the log of the largest derivative (Cover 1984). Raises
     DataError if that is not reached.
     """
-    weights = np.zeros(coalitions.T.shape)
+    weights = np.zeros(subsets.T.shape)
     # single precision is far below the tolerance, and twice as fast
     single = of_label.astype(np.float32)
-    for start in range(0, len(coalitions), _BATCH):
-        some = coalitions[start : start + _BATCH]
+    for start in range(0, len(subsets), _BATCH):
+        some = subsets[start : start + _BATCH]
         used = np.flatnonzero(some.any(axis=0))
         weights[used, start : start + _BATCH] = _optimum(single[:, used], some[:, used])
     return weights
 
 
-def _optimum(of_label: Floats32, coalitions: Bools) -> Floats:
+def _optimum(of_label: Floats32, subsets: Bools) -> Floats:
     """Weights of :func:`blend_weights`; between two checks only weights above 0, or that would grow, are updated."""
-    allowed = coalitions.T.astype(np.float32)
+    allowed = subsets.T.astype(np.float32)
     weights = allowed / allowed.sum(axis=0)
     optimum = np.empty(weights.shape)
     going = np.arange(weights.shape[1])
