@@ -141,7 +141,7 @@ class TestFiles:
         write_clusters(tmp_path / "answers.jsonl", Clusters("one", "1", documents))
         predictor = load(tmp_path / "answers.jsonl")
         assert predictor.predict_proba(sample_test[:2]).tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
-        assert predictor.remark(sample_test).startswith("is what one@1 decided: clusters of 1 of ")
+        assert predictor.remark(sample_test).startswith("has the clusters of one@1 for 1 of ")
 
     def test_of_other_kinds_are_refused(self, tmp_path):
         with pytest.raises(DataNotFoundError, match="nothing is not a run"):

@@ -1,1 +1,1 @@
-"""Runs: recipes, cross-validation with a store that survives kills, and prediction of new rows."""
+"""Runs: recipes, cross-validation whose stored results survive interruptions, and prediction of new rows."""

@@ -19,7 +19,7 @@ from gapstack.runs.predictors import file_probabilities
 from gapstack.types import Probabilities
 
 KINDS = ("simplex", "conditional", "evidence")
-"""Stackers of files to choose from by default, the preferred first."""
+"""Stackers of prediction files to choose from by default, the preferred first."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,12 +115,13 @@ def stack_files(
     seed: int = 2019,
     kinds: Sequence[str] = KINDS,
 ) -> tuple[dict[str, Probabilities], NestedStack]:
-    """Stack submission files for labelled rows, by stackers of ``kinds``, nested over page-grouped folds.
+    """Stack submission files for labelled rows, choosing among the stackers ``kinds`` by nested cross-validation.
 
-    Returns the probabilities (n, 3) of each file in the order of the rows, and the stack.
+    Returns the probabilities (n, 3) of each file in the order of the rows, and the stack. Raises DataError if there are
+    fewer than two files, or a file does not fit the rows.
     """
     if len(paths) < 2:
-        raise DataError(f"{len(paths)} file to stack", expected="at least two")
+        raise DataError(f"there is {len(paths)} file to stack", expected="at least two")
     counts = Counter(path.name for path in paths)
     members = {}
     for path in paths:

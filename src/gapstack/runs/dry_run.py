@@ -1,4 +1,4 @@
-"""What a run would train, what is missing for it, and how long an earlier run of its name took."""
+"""Plan of a run: what it would train, what is missing, and how long an earlier run of the same name took."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from gapstack.runs.stored_results import finished_jobs
 
 @dataclass(frozen=True)
 class MemberPlan:
-    """A member, the encoders that it reads, its trainings, and their seconds in an earlier run, if there is one."""
+    """A member, the encoders that it reads, its number of trainings, and their seconds in an earlier run or None."""
 
     label: str
     encoders: tuple[str, ...]
     trainings: int
-    """Models of all folds and seeds."""
+    """Number of models over all folds and seeds."""
     seconds: float | None
 
 
@@ -41,7 +41,7 @@ class RunPlan:
 
     @property
     def trainings(self) -> int:
-        """Trainings of all members."""
+        """Number of trainings of all members."""
         return sum(member.trainings for member in self.members)
 
     @property
@@ -51,7 +51,7 @@ class RunPlan:
         return None if None in seconds else sum(each for each in seconds if each is not None)
 
     def table(self) -> Table:
-        """Table of the members: encoders, trainings, and seconds of an earlier run."""
+        """Table of the members: encoders, trainings, and the seconds of an earlier run."""
         columns = [
             Column("encoder", "encoder"),
             Column("trainings", "trainings"),
@@ -92,7 +92,7 @@ def plan_run(recipe: Recipe) -> RunPlan:
         rows = _published_rows(recipe.train), _published_rows(recipe.test)
     try:
         jobs = finished_jobs(RunFolder(home() / "models" / recipe.name), recipe)
-    except GapstackError:  # a damaged record
+    except GapstackError:  # a damaged record has no seconds
         jobs = {}
     plans: list[MemberPlan] = []
     for part in recipe.members:
@@ -128,13 +128,13 @@ def _published_rows(splits: Sequence[str]) -> tuple[str, int]:
 
 
 def _missing_inputs(member: Member) -> list[str]:
-    """What a member reads that is not on this machine."""
+    """Missing inputs of a member, a sentence each."""
     missing = [
         f"encoder {name}: neither a folder nor in the hub's cache; a run would download it"
         for name in _encoders(member)
         if not is_available(name)
     ]
-    # which other inputs are read may depend on the encoder: without it, all that the settings name are checked
+    # the encoder may decide which other inputs are read: without it, all that the settings name are checked
     declared = [read for read in Member.reads(member).values() if not read.kind.is_encoder]
     for read in declared if missing else member.reads().values():
         try:

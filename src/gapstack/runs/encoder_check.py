@@ -1,8 +1,8 @@
-"""Recipes on another encoder than their members were made for, and a trial of an encoder before any training.
+"""Recipes on another encoder than that of their settings, and a check of an encoder before training.
 
-A recipe is adapted to the depth of its encoder: layers that are read or frozen move to the same relative depth. Rates
-and epochs of phases that train an encoder of another size (small, base, large, huge; see :mod:`gapstack.training.plan`)
-are replaced by the defaults of the member for it.
+Layers that are read or frozen move to the same relative depth of the new encoder. Learning rates and epochs of phases
+that train an encoder of another size class (small, base, large, huge; see :mod:`gapstack.training.plan`) are replaced
+by the member's defaults for that class.
 """
 
 from collections import Counter
@@ -29,15 +29,15 @@ from gapstack.settings import settings_of
 from gapstack.training.plan import TrainingPlan, for_size, size_class
 
 _FIRST = TrainingPlan(encoder_lr=1e-4)
-"""Rate of a small encoder's layers in a first stage, for which members have no default."""
+"""Learning rate of a small encoder's layers in the first phase, for which members have no default."""
 
 _PACE = {"epochs", "batch_size", "encoder_lr", "head_lr", "schedule", "patience", "evaluate_every"}
 
 
 def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
-    """Return a recipe on ``encoder`` (None: the embedded one), and lines that list differences from the paper.
+    """Return a recipe on ``encoder`` (None: the embedded one), and a line for each difference from the paper.
 
-    Members that differed in their encoder alone become one, whose weight in a weighted mean is the sum of theirs.
+    Members that differed only in their encoder become one, whose weight in a weighted mean is the sum of theirs.
     """
     size = load_encoder(encoder).size
     changed, replaced, parts = Counter[str](), set(), []
@@ -76,13 +76,13 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
     ]
     if len(groups) < len(parts):
         lines.append(
-            f"{len(groups)} members of {len(parts)}: those that differed in their encoder alone are one"
+            f"{len(groups)} members of {len(parts)}: those that differed only in their encoder are one"
         )
     return scaled, lines
 
 
 def _with_unique_labels(parts: Sequence[Part]) -> list[Part]:
-    """Number the labels that were told apart by the name of an encoder: ``wide``, ``wide_2``."""
+    """Number the labels that differed only in the name of an encoder: ``wide``, ``wide_2``."""
     unique: list[Part] = []
     for part in parts:
         labels = chain([part.label], (f"{part.label}_{number}" for number in count(2)))
@@ -128,7 +128,7 @@ def at_same_depth(value: int | Sequence[int], depth: int, layers: int) -> Any:
     """Map a layer, or several without repetition, to the same relative depth; -1 is the last, 0 the embeddings."""
     if isinstance(value, int):
         return round((value if value >= 0 else depth + 1 + value) / depth * layers)
-    return list(dict.fromkeys(at_same_depth(one, depth, layers) for one in value))
+    return list(dict.fromkeys(at_same_depth(layer, depth, layers) for layer in value))
 
 
 def _phase(plan: Mapping[str, Any], old: EncoderSize, new: EncoderSize, *, first: bool) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _phase(plan: Mapping[str, Any], old: EncoderSize, new: EncoderSize, *, first
     phase = {key: value for key, value in plan.items() if key not in dropped}
     if first and not is_alike:
         phase["encoder_lr"] = for_size(_FIRST, new.parameters).encoder_lr
-    if plan.get("frozen"):  # by default the embeddings are frozen
+    if plan.get("frozen"):  # without it, members freeze the embeddings
         phase["frozen"] = _frozen(plan["frozen"], old.layers, new.layers)
     elif is_alike and "frozen" in plan:
         phase["frozen"] = []
@@ -175,7 +175,7 @@ _QUICK: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class EncoderCheck:
-    """What an encoder is, its cost on this machine, and why members refuse it ("" if they work)."""
+    """Facts about an encoder, its cost on this machine, and by member the reason for a refusal ("" if it works)."""
 
     name: str
     model_type: str
@@ -183,24 +183,25 @@ class EncoderCheck:
     layers: int
     width: int
     longest: int
-    """Word pieces of the longest text."""
+    """Maximum number of word pieces of a text."""
     is_causal: bool
     learning_rate: float
-    """Of its layers, by default, in fine-tuning."""
+    """Default learning rate of its layers in fine-tuning."""
     rows_per_second: float
-    """Of a frozen pass over short snippets."""
+    """Speed of a frozen pass over short snippets."""
     frozen_memory: int
+    """Bytes of the weights."""
     tuned_memory: int
-    """Bytes of weights alone, and with gradients and the optimizer's state."""
+    """Bytes of the weights, their gradients and the optimizer's state."""
     members: dict[str, str]
 
 
 def check_encoder(name: str) -> EncoderCheck:
-    """Encode short rows of the embedded sample, and fit each member that reads an encoder on them."""
+    """Encode short rows of the embedded sample, and fit every member that reads an encoder on them."""
     encoder = load_encoder(name)
     rows = trial_rows()
     with scratch_cache():
-        encoder.model  # noqa: B018 the time to load it does not count
+        encoder.model  # noqa: B018 loaded before the clock starts
         start = perf_counter()
         span_activations(rows, encoder, (encoder.num_layers,))
         seconds = perf_counter() - start
@@ -232,22 +233,22 @@ def members_with_encoder() -> list[str]:
 
 
 def trial_rows() -> Corpus:
-    """The shortest rows of the sample with each label, and one that names both people twice (for masked_lm)."""
+    """The shortest rows of the sample for each label, and a row that names both people twice, which masked_lm needs."""
     by_length = sorted(gap_data.sample()["train"], key=lambda row: len(row.text))
-    rows = [row for label in Label for row in [own for own in by_length if own.label is label][:8]]
+    rows = [row for label in Label for row in [each for each in by_length if each.label is label][:8]]
     text = "Kate met Mary in town. Later Mary said that she was late, and Kate left."
     twice = Example.from_text(text, "she", "Kate", "Mary", id="twice", label=Label.B)
     return Corpus([*rows, twice], label_set="official")
 
 
 def quick_settings(member: str) -> dict[str, Any]:
-    """Settings of a quick fit, of those that a member has."""
+    """Settings for a quick fit, those that the member has."""
     known = settings_of(MEMBERS[member])
     return {key: deepcopy(value) for key, value in _QUICK.items() if key in known}
 
 
 def _refusal(member: str, encoder: str, rows: Corpus) -> str:
-    """Why a member cannot be fitted and predict with an encoder, or ""."""
+    """Reason why a member cannot be fitted and predict with an encoder; "" if it can."""
     try:
         create(member, encoder=encoder, **quick_settings(member)).fit(rows).predict_proba(rows)
     except GapstackError as refusal:

@@ -1,18 +1,18 @@
-"""The run folder ``models/<run>/``: self-describing, safe to kill; and repositories of the Hub that hold one.
+"""The run folder ``models/<run>/``, which survives interruptions, and repositories of the Hub that hold one.
 
 ::
 
     run.json                     recipe, versions, corpus and label hashes
     folds.json                   the folds, with their hash
     members/<label>/
-        fold-<i>/                appears whole or not at all
+        fold-<i>/                complete or absent
             job.json             identity of the result, seconds, digests of the files of the folder
             held.parquet         probabilities of the held-out fold
             test.parquet         probabilities of the held-out split
             member/              the fitted member
             training/            evaluations during fine-tuning, JSON lines
         unfinished/fold-<i>/     checkpoints of a training that is running or was killed
-    stack/                       appears whole or not at all: state, out_of_fold.parquet, test.parquet, stack.json
+    stack/                       complete or absent: state, out_of_fold.parquet, test.parquet, stack.json
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SAMPLE = "-sample"  # suffix of the names of runs on the embedded sample
 
 
 def home() -> Path:
-    """Folder of ``models/`` and ``submissions/``: ``GAPSTACK_HOME``, else the checkout, else the user's."""
+    """Folder of ``models/`` and ``submissions/``: ``GAPSTACK_HOME``, else the checkout, else the user's data folder."""
     stated = os.environ.get("GAPSTACK_HOME")
     if stated:
         return Path(stated).expanduser()
@@ -63,7 +63,7 @@ def run_names() -> list[str]:
 
 
 def find_run(name: str) -> tuple[RunFolder, str] | None:
-    """Run and member ("" for all) by ``RUN`` or ``RUN:MEMBER``, a folder or a name in :func:`home`, if any."""
+    """Run and member ("" for all) of ``RUN`` or ``RUN:MEMBER``, where RUN is a folder or a name in :func:`home`."""
     run, _, member = name.rpartition(":")
     for run_name, label in ((name, ""), (run, member)):
         for place in (Path(run_name), home() / "models" / run_name) if run_name else ():
@@ -81,7 +81,7 @@ def language_model(name: str) -> str | None:
 
 def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabilities) -> None:
     """Write probabilities with their ids as parquet, atomically."""
-    import pandas as pd  # here, since an unknown run is refused before anything heavy is imported
+    import pandas as pd  # here, so that an unknown run is refused without this slow import
 
     frame = pd.DataFrame(probabilities, columns=COLUMNS)
     frame.insert(0, "ID", list(ids))
@@ -90,7 +90,7 @@ def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabili
 
 
 def read_probabilities(path: Path) -> pd.DataFrame:
-    """Read probabilities, indexed by id."""
+    """Read probabilities (n, 3) as float64, indexed by id."""
     import pandas as pd
 
     return pd.read_parquet(path).set_index("ID")[COLUMNS].astype("float64")
@@ -124,7 +124,11 @@ class RunFolder:
     def claim(
         self, manifest: dict[str, Any], labels: Sequence[str], folds: int, *, fresh: bool = False
     ) -> list[str]:
-        """Start or resume a run, or start ``fresh``: delete damaged results, and list the damage."""
+        """Start or resume a run; returns a line for each damaged result, all of which are deleted.
+
+        ``fresh`` deletes an earlier run first. Raises MismatchError if the folder holds a run on other rows, labels or
+        folds.
+        """
         if fresh:
             for entry in self.root.iterdir():
                 if entry.name != ".lock":
@@ -154,7 +158,9 @@ class RunFolder:
                     discard(record.parent)
                 ticker.advance()
         return [
-            f"{Path(one.place.file).relative_to(self.root)} ({one.problem})" for one in damages if one.place
+            f"{Path(damage.place.file).relative_to(self.root)} ({damage.problem})"
+            for damage in damages
+            if damage.place
         ]
 
     def member(self, label: str) -> Path:
@@ -178,7 +184,7 @@ class RunFolder:
         return self._record(self.member(STACK) / "stack.json", check)
 
     def _record(self, path: Path, check: Collection[str] | None) -> dict[str, Any] | None:
-        # the folder appears whole, so a folder without a record is damaged
+        # folders are renamed when they are complete, so one without a record is damaged
         return read_sealed(path, check, remedy=self.remedy) if os.path.lexists(path.parent) else None
 
 
@@ -193,9 +199,9 @@ def on_hub(name: str) -> bool:
 
 
 def fetch(name: str) -> str:
-    """Download the repository of an :func:`on_hub` name, and return the name with the repository's folder instead.
+    """Download the repository of an :func:`on_hub` name; returns the name with the local folder in its place.
 
-    Raises DataNotFoundError if that is impossible.
+    Raises DataNotFoundError if the Hub has no such repository or cannot be reached.
     """
     whole, colon, label = name.partition(":")
     repository, _, revision = whole.partition("@")
@@ -207,7 +213,10 @@ def fetch(name: str) -> str:
 
 
 def push(folder: Path, repository: str, card: str, *, private: bool = False) -> str:
-    """Replace the files of a repository, which may be new, by those of a folder; returns the commit's address."""
+    """Replace the files of a repository, created if needed, by those of a folder; returns the commit's address.
+
+    Raises RemoteError without a token, or if the Hub refuses.
+    """
     import httpx
     from huggingface_hub import HfApi, get_token
 
@@ -223,5 +232,7 @@ def push(folder: Path, repository: str, card: str, *, private: bool = False) -> 
         if not (folder / "README.md").exists():
             commit = api.upload_file(path_or_fileobj=card.encode(), path_in_repo="README.md", **common)
     except (OSError, ValueError, httpx.HTTPError) as error:
-        raise RemoteError(f"the Hub refused {repository} ({first_line(error)})") from error
+        raise RemoteError(
+            f"the Hub refused {repository} ({first_line(error)}); check the name and the rights of your token"
+        ) from error
     return str(commit.commit_url)

@@ -1,4 +1,4 @@
-"""Prediction of a file of any length."""
+"""Prediction of files of any length."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +15,7 @@ from gapstack.members.member import Predictor
 from gapstack.resumable import Chunk, resumable
 from gapstack.runs.predictors import load
 
-CHUNK = 4096  # rows of a file that are in memory at once, and the most that a kill loses
+CHUNK = 4096  # rows in memory at once; an interruption loses at most the predictions of one chunk per worker
 
 
 def predict_file(
@@ -31,8 +31,8 @@ def predict_file(
     """Predict the rows of a file of any length, write a submission in their order, and return the number of rows.
 
     The whole file, or its first ``limit`` rows, is checked first. Then chunks of :data:`CHUNK` rows are predicted and
-    stored (:func:`resumable`),
-    each under a hash of its rows and of the predictor with what it has learned.
+    stored (:func:`resumable`), each under a hash of its rows and of the predictor with its learned state. Raises
+    MemberError for a prediction file, or for several workers and a predictor that is not given by name.
     """
     alone = workers == 1
     known = predictor if isinstance(predictor, Predictor) else load(predictor)
@@ -41,7 +41,7 @@ def predict_file(
     if predictor is known and not alone:
         raise MemberError("workers load the predictor by its name; give the name instead of the predictor")
     checked = _chunks(source, limit, quarantine)
-    chunks = None if Path(source).is_file() else list(checked)  # a pipe can be read once
+    chunks = None if Path(source).is_file() else list(checked)  # a pipe can be read only once
     ids = [example.id for chunk in chunks or checked for example in chunk]
     warn_of_contamination(known.contaminated_by, ids)
     identity = fingerprint(dict(known.identity))
@@ -55,7 +55,7 @@ def predict_file(
     compute = partial(_submission, known if alone else str(predictor))
     with resumable(output, work(), compute, total=len(ids), workers=workers, executor=executor) as texts:
         lines = (text.decode().splitlines(keepends=True) for text in texts)
-        write_text(output, "".join("".join(one[number > 0 :]) for number, one in enumerate(lines)))
+        write_text(output, "".join("".join(chunk[number > 0 :]) for number, chunk in enumerate(lines)))
     return len(ids)
 
 

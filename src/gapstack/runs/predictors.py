@@ -44,7 +44,7 @@ from gapstack.types import Probabilities
 PROBABILITIES = (".csv", ".csv.gz", ".csv.xz")
 CLUSTERS = (".jsonl", ".jsonl.gz", ".jsonl.xz")
 KEPT_BYTES = 1 << 30
-"""Bytes on disk of the fitted members that a run keeps in memory; others are read again for each corpus."""
+"""Maximum size on disk of the fitted members that a run keeps in memory; others are read again for each corpus."""
 SHIPPED = "gapstack-small"
 """The default model: recipe ``small``, fitted on all of GAP by ``scripts/build_small.py``."""
 
@@ -86,7 +86,7 @@ def load(name: str | Path | None = None) -> Predictor:
     if path.is_file():
         return PredictionFile(path)
     if (model := language_model(str(name))) is not None:
-        from gapstack.members.prompted import Prompted  # brings a web client
+        from gapstack.members.prompted import Prompted  # imports a web client
 
         return Prompted.unfitted(model)
     if on_hub(str(name)):
@@ -97,7 +97,7 @@ def load(name: str | Path | None = None) -> Predictor:
 
 
 def save(predictor: Predictor, folder: str | Path) -> None:
-    """Write a fitted member or stack into a folder, whole or not at all and without pickle; :func:`load` reads it.
+    """Write a fitted member or stack into a folder, atomically and without pickle; :func:`load` reads it.
 
     Raises NotFittedError if it is not fitted, MemberError if the class of a member is not registered.
     """
@@ -124,7 +124,7 @@ def shipped_model() -> Path:
 
 
 class FittedRun(Predictor):
-    """A system of a finished run, by default its best: the mean of ``folds`` of its fits, each a whole system."""
+    """One system of a finished run, by default its best; predictions are the mean over the fits of ``folds`` folds."""
 
     def __init__(self, folder: RunFolder, label: str = "", *, folds: int | None = None):
         self.folder, self.recipe = folder, Recipe.of_run(folder)
@@ -137,19 +137,19 @@ class FittedRun(Predictor):
 
     @property
     def systems(self) -> dict[str, FittedRun]:
-        """The run as each of its systems, by label; all share fits and base predictions."""
-        found = {label: FittedRun(self.folder, label, folds=self.folds) for label in self.recipe.systems}
-        for system in found.values():
+        """All systems of the run, by label; they share fits and base predictions."""
+        systems = {label: FittedRun(self.folder, label, folds=self.folds) for label in self.recipe.systems}
+        for system in systems.values():
             system._kept, system._base = self._kept, self._base
-        return found
+        return systems
 
     @property
     def members(self) -> list[str]:
-        """Labels of the members that predict: all of a stack's."""
+        """Labels of the members whose predictions are needed: for the stack, all."""
         return self.recipe.systems[:-1] if self.label == STACK else [self.label]
 
     def check(self) -> Self:
-        """Raise DataError if what is needed is damaged or not finished, MismatchError if its inputs have changed."""
+        """Return self; DataError if a needed fit is damaged or unfinished, MismatchError if its inputs have changed."""
         rows = self.folder.manifest()["identity"]
         for part in (part for part in self.recipe.members if part.label in self.members):
             now = rows | identity_of(create(part.name, **part.settings), fitted=True)
@@ -167,9 +167,9 @@ class FittedRun(Predictor):
         return self.check()._stack
 
     def _load_stack(self, rows: Identity) -> FittedStacker:
-        """The stack, if it was fitted on the recipe's members and on the current inputs."""
+        """The fitted stack; DataError if there is none of these members, MismatchError if its inputs have changed."""
         place, record = self.folder.member(STACK), self.folder.stack(check=None)
-        # another stack is there if the recipe changed and the run was killed before stacking
+        # after a change of the recipe, a run that was killed before stacking has an older stack
         if record is None or record["members"] != self.members:
             raise DataError(
                 f"the run has no stack of {', '.join(self.members)} yet",
@@ -185,13 +185,13 @@ class FittedRun(Predictor):
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
-        """Its training data other than GAP, and GAP's splits that the run trained on."""
+        """Test sets that share rows with the training data, including GAP's splits."""
         splits = (f"gap-{name}" for name in self.recipe.train if name in SPLITS)
         return unique(self.recipe.contaminated_by()[self.label], splits)
 
     @cached_property
     def identity(self) -> Mapping[str, str]:
-        """The system, and a digest of all files that decide its probabilities: recipe, stack and members' fits."""
+        """The system, and a digest of all files that determine its probabilities: recipe, stack and members' fits."""
         places = [self._place(label, fold) for label in self.members for fold in range(self.folds)]
         places += [self.folder.member(STACK)] if self.label == STACK else []
         files = [path for place in places for path in sorted(place.iterdir()) if path.is_file()]
@@ -200,7 +200,7 @@ class FittedRun(Predictor):
         return {"run": f"{self.recipe.name} {digest}", "system": self.label}
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Return (n, 3): a member's mean over folds, or the mean of each fold's stack."""
+        """Return (n, 3) probabilities: the mean over folds of the member, or of the stack over each fold's members."""
         stack = self._stack
         base = self._base_predictions(corpus)
         if stack is not None:
@@ -209,7 +209,7 @@ class FittedRun(Predictor):
         return mean
 
     def _base_predictions(self, corpus: Corpus) -> list[list[Probabilities]]:
-        """(n, 3) of each member's fit for each fold; kept until the next corpus."""
+        """Probabilities (n, 3) of each member and fold; kept until the next corpus."""
         rows = corpus.fingerprint
         for key in [key for key in self._base if key[0] != rows]:
             del self._base[key]
@@ -230,7 +230,7 @@ class FittedRun(Predictor):
         return self.folder.fold(label, fold) / "member"
 
     def _fit(self, label: str, fold: int) -> Member:
-        """A fitted member, kept in memory if those that are kept stay below :data:`KEPT_BYTES`."""
+        """A fitted member; it is kept in memory if all kept members have at most :data:`KEPT_BYTES`."""
         place = self._place(label, fold)
         if place in self._kept:
             return self._kept[place]
@@ -240,14 +240,14 @@ class FittedRun(Predictor):
         return member
 
     def save(self, folder: Path) -> None:
-        """Copy the run, whole or not at all; ``load("FOLDER:LABEL")`` reads a system."""
+        """Copy the run atomically; ``load("FOLDER:LABEL")`` reads one of its systems."""
         with atomic_folder(folder) as temporary:
             ignore = shutil.ignore_patterns(".lock")
             shutil.copytree(self.folder.root, temporary, dirs_exist_ok=True, ignore=ignore)
 
 
 def stack_identity(recipe: Recipe) -> Identity:
-    """Everything that decides a recipe's stack except its base predictions; see :mod:`gapstack.members.identity`."""
+    """Identity of a recipe's stack without its base predictions; see :mod:`gapstack.members.identity`."""
     stackers = [(part.name, part.settings) for part in recipe.stackers]
     identity = {
         "settings": fingerprint(stackers, recipe.calibrators),
@@ -261,10 +261,10 @@ def stack_identity(recipe: Recipe) -> Identity:
 
 
 class PredictionFile(Predictor):
-    """Probabilities (CSV) or a resolver's clusters (JSONL) of stored rows, by id; their training data are unknown.
+    """Stored predictions by row id: probabilities (CSV) or a resolver's clusters (JSONL), with unknown training data.
 
-    Of clusters, the name in the pronoun's cluster is the answer with certainty; both or none are NEITHER. Raises
-    DataError for a suffix that is not of :data:`PROBABILITIES` or :data:`CLUSTERS`.
+    Clusters become probabilities 0 and 1: the name in the pronoun's cluster is right; both or none mean NEITHER. Raises
+    DataError for a suffix other than :data:`PROBABILITIES` and :data:`CLUSTERS`.
     """
 
     stored = True
@@ -286,26 +286,26 @@ class PredictionFile(Predictor):
         shutil.copy2(self.path, Path(folder) / self.path.name)
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Read the rows of ``corpus``; DataError for decisions without probabilities, other ids or other texts."""
+        """Read (n, 3) probabilities of ``corpus``; DataError for bare decisions, or other ids or texts."""
         if not self._has_clusters:
             return file_probabilities(self.path, corpus)
         a, b = read_clusters(self.path, corpus).decide(corpus).T
         return one_hot(np.select([a & ~b, b & ~a], [Label.A, Label.B], Label.NEITHER))
 
     def remark(self, corpus: Corpus) -> str:
-        """Which resolver, how many rows it covers, and in how many both names are in the pronoun's cluster."""
+        """For clusters, the resolver, the rows that it covers, and those with both names in the pronoun's cluster."""
         if not self._has_clusters:
             return ""
         clusters = read_clusters(self.path, corpus)
         covered, both = clusters.covers(corpus).sum(), clusters.decide(corpus).all(axis=1).sum()
         return (
-            f"is what {clusters.name} decided: clusters of {covered:,} of {len(corpus):,} rows, both names in "
-            f"{both:,} of them; both, none and saying nothing count as neither"
+            f"has the clusters of {clusters.name} for {covered:,} of {len(corpus):,} rows, with both names in the "
+            f"pronoun's cluster in {both:,}; both names, no name and no clusters count as NEITHER"
         )
 
 
 def file_probabilities(path: Path, corpus: Corpus) -> Probabilities:
-    """Probabilities of a submission CSV; DataError for decisions without probabilities, or other ids."""
+    """Probabilities (n, 3) of a submission CSV; DataError for decisions without probabilities, or other ids."""
     probabilities = read_predictions(path, corpus).probabilities
     if probabilities is None:
         raise DataError("decisions without probabilities", place=Place(path), expected="a submission CSV")

@@ -68,7 +68,7 @@ class Recipe:
     note: str = ""
     """A caveat about its results that is printed when it is run."""
     limit: Count | None = None
-    """The first rows only, of training and held-out rows each, for a trial."""
+    """For a trial, the number of first rows to use of the training and of the held-out rows; None for all."""
 
     def __post_init__(self) -> None:
         """Check everything that can be checked before anything is computed."""
@@ -77,21 +77,24 @@ class Recipe:
         twice = _repeated([*self.train, *self.test])
         labels = [part.label for part in self.members]
         both, stage2 = set(self.train) & set(self.test), gap_data.STAGE2
-        for found, problem in (
-            (not self.members, " has no members"),
-            (not self.train or not self.test, f": {'test' if self.train else 'train'} has no split"),
-            (both, f": {', '.join(twice)} would be both trained and scored on"),
-            (twice, f": {', '.join(twice)} is named twice"),
+        for is_wrong, problem in (
+            (not self.members, " has no members; add a [[members]] table"),
+            (
+                not self.train or not self.test,
+                f": {'test' if self.train else 'train'} has no split; name one",
+            ),
+            (both, f": {', '.join(twice)} would be both trained and scored on; remove it from train or test"),
+            (twice, f": {', '.join(twice)} is named twice; remove one"),
             (stage2 in self.test and len(self.test) > 1, f": {stage2} has no labels; hold it out alone"),
             (STACK in labels, f": {STACK!r} is what the stack is called; choose another label"),
-            (_repeated(labels), f": label {' and '.join(_repeated(labels))} is used twice"),
+            (_repeated(labels), f": label {' and '.join(_repeated(labels))} is used twice; choose another"),
         ):
-            if found:
+            if is_wrong:
                 raise RecipeError(f"{where}{problem}")
 
     @classmethod
     def parse(cls, table: Mapping[str, Any], where: str = "recipe") -> Self:
-        """Create a recipe from a parsed TOML document, which errors call ``where``; raises as the class does."""
+        """Create a recipe from a parsed TOML document, which errors call ``where``; RecipeError if it is invalid."""
         table = _complete(table, where)
         _check(table, where)
         missing = [key for key in ("name", "members") if key not in table]
@@ -104,7 +107,7 @@ class Recipe:
 
     @classmethod
     def load(cls, name: str) -> Self:
-        """Load a recipe by its name in the package, its TOML file, or a run's folder; RecipeError if it is bad."""
+        """Load a recipe by its name in the package, its TOML file, or a run's folder; RecipeError if it is invalid."""
         if not name.endswith(".toml"):
             if name not in available() and Path(name).is_dir():
                 return cls.of_run(RunFolder(Path(name)))
@@ -112,7 +115,9 @@ class Recipe:
         try:
             table = tomllib.loads(Path(name).read_text(encoding="utf-8"))
         except OSError:
-            raise RecipeError(f"no recipe file {shown(name)}") from None
+            raise RecipeError(
+                f"there is no recipe file {shown(name)}; gap recipes lists the bundled ones"
+            ) from None
         except (ValueError, RecursionError) as error:
             raise RecipeError(f"{name}: not valid TOML in UTF-8: {error}") from None
         return cls.parse(table, name)
@@ -124,7 +129,7 @@ class Recipe:
 
     @property
     def trained_on(self) -> str:
-        """Description of the training rows."""
+        """Description of the training rows, such as "GAP development and validation"."""
         splits = [name for name in self.train if name in gap_data.SPLITS]
         files = [Path(name).name for name in self.train if name not in gap_data.SPLITS]
         return " and ".join([*([f"GAP {' and '.join(splits)}"] if splits else ()), *files])
@@ -152,7 +157,7 @@ class Recipe:
         return named | ({STACK: unique(*named.values())} if self.stacked else {})
 
     def refuse_contaminated(self) -> None:
-        """Raise RecipeError if a member trains on other data that share rows with a split that this recipe scores."""
+        """Raise RecipeError if a member trains on other data that share rows with a split that is scored."""
         # stage 2 has no labels, so nothing is scored there and its teacher is allowed
         scored = [split for split in (*self.train, *self.test) if split != gap_data.STAGE2]
         for label, contaminated in self.contaminated_by().items():
@@ -173,12 +178,12 @@ class Recipe:
         return replace(self, members=tuple(parts))
 
     def limited(self, rows: int) -> Recipe:
-        """Keep the first ``rows`` training and held-out rows, and say so in the recipe's name."""
+        """Keep the first ``rows`` training and held-out rows; the number is added to the name."""
         base = self.name.removesuffix(SAMPLE)
         return replace(self, limit=rows, name=f"{base}-first{rows}{self.name[len(base) :]}")
 
     def restricted(self, labels: Sequence[str]) -> Recipe:
-        """Keep the members of these labels, and name them in the recipe's name; UnknownNameError for others."""
+        """Keep the members with these labels, which are added to the name; UnknownNameError for other labels."""
         known = [part.label for part in self.members]
         for label in labels:
             if label not in known:
@@ -187,9 +192,9 @@ class Recipe:
         return replace(self, members=members, name=self._named(*(part.label for part in members)))
 
     def with_available_resolvers(self, rows: Corpus) -> tuple[Recipe, list[str]]:
-        """Leave out named resolvers that cannot be used here, and members without any other; returns a line for each.
+        """Leave out resolvers that cannot be used for ``rows``, and members without any other; adds a line for each.
 
-        Files of clusters are not left out.
+        Files of clusters are never left out.
         """
         named = {name for part in self.members for name in _resolvers(part)}
         problems = {name: why for name in sorted(named) if (why := why_unavailable(name, rows))}
@@ -206,7 +211,7 @@ class Recipe:
         return replace(self, members=tuple(members)), [f"left out: {line}" for line in problems.values()]
 
     def on_files(self, train: Sequence[Path] = (), test: Sequence[Path] = ()) -> Recipe:
-        """Replace the training or held-out splits by files of rows in GAP's format; the name is extended by theirs."""
+        """Replace the training or held-out splits by files of rows in GAP's format, whose names extend the name."""
         if not train and not test:
             return self
         trained, held = ([str(path.resolve()) for path in paths] for paths in (train, test))
@@ -223,7 +228,7 @@ class Recipe:
 
         def changes(part: Part) -> Mapping[str, Any]:
             every = {"epochs": epochs, "training": {"epochs": epochs}}
-            if part.settings.get("pretraining"):  # by default like the last phase
+            if part.settings.get("pretraining"):  # its defaults are those of the last phase
                 every["pretraining"] = {"epochs": epochs}
             return {key: every[key] for key in every.keys() & settings_of(MEMBERS[part.name])}
 
@@ -243,12 +248,12 @@ class Recipe:
 
 
 def _resolvers(part: Part) -> Sequence[str]:
-    """Resolvers that a member reads; ``gapstack`` is the one of running text."""
+    """Names of the resolvers that a member reads; ``gapstack`` is the model of running text."""
     return ["gapstack"] if part.name == "running_text" else part.settings.get("clusters", ())
 
 
 def require_run(name: str) -> tuple[RunFolder, str]:
-    """As :func:`~gapstack.runs.folder.find_run`; UnknownNameError, with the closest match, if there is none."""
+    """Run and member ("" for all) by name; UnknownNameError, with the closest match, if there is none."""
     match = find_run(name)
     if match is None:
         raise unknown("run", name, run_names())
@@ -302,10 +307,10 @@ def _check(values: Mapping[str, Any], where: str) -> None:
 
 
 def corpora(recipe: Recipe, quarantine: Quarantine | None = None) -> tuple[Recipe, Corpus, Corpus]:
-    """Load the training and the held-out rows of a recipe; returns the recipe, and both.
+    """Load the training and the held-out rows of a recipe; returns the recipe and both corpora.
 
-    The embedded sample replaces the recipe's splits where it is chosen and where GAP cannot be had; its name
-    then ends in ``-sample``, and a recipe of such a name always uses the sample.
+    The embedded sample replaces the splits if it is chosen, or if GAP is not available. The recipe's name then ends in
+    ``-sample``; a recipe with such a name always uses the sample.
     """
     splits = {
         name: gap_data.relabel(read_gap(Path(name), quarantine=quarantine), recipe.labels)
@@ -320,8 +325,8 @@ def corpora(recipe: Recipe, quarantine: Quarantine | None = None) -> tuple[Recip
         if gap.is_sample:
             recipe = recipe.revised(name=recipe.name.removesuffix(SAMPLE) + SAMPLE)
             train, test = (
-                tuple(dict.fromkeys(part if name in gap_data.HELD_OUT else name for name in names))
-                for names, part in ((train, "train"), (test, "test"))
+                tuple(dict.fromkeys(split if name in gap_data.HELD_OUT else name for name in names))
+                for names, split in ((train, "train"), (test, "test"))
             )
         elif gap_data.STAGE2 in test:
             splits[gap_data.STAGE2] = gap_data.stage2()

@@ -13,13 +13,13 @@ _RECIPES = resources.files("gapstack.runs") / "recipes"
 
 
 def available() -> list[str]:
-    """Names of the recipes."""
+    """Names of the bundled recipes, sorted."""
     names = (entry.name for entry in _RECIPES.iterdir())
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
 def text_of(name: str) -> str:
-    """TOML of a recipe; RecipeError, with the closest match, if there is none."""
+    """TOML of a bundled recipe; RecipeError, with the closest match, if there is none."""
     names = available()
     if name not in names:
         raise RecipeError(f"{unknown('recipe', name, names)} (or give a .toml file)")
@@ -27,7 +27,7 @@ def text_of(name: str) -> str:
 
 
 def with_base(table: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    """Fill in the recipe that a table is ``like``; RecipeError, at ``where``, if that is not a recipe's name."""
+    """Fill in missing keys from the recipe named by ``like``; RecipeError, at ``where``, if there is no such recipe."""
     if "like" not in table:
         return table
     base = table["like"]

@@ -1,7 +1,7 @@
 """A run, from recipe to submission.
 
-Members are cross-fitted on the training rows, a stacker chosen by nested cross-validation is fitted on their
-out-of-fold predictions, and held-out rows are predicted by each fold's members, stacked, averaged over folds.
+Members are cross-fitted on the training rows. A stacker, chosen by nested cross-validation, is fitted on their
+out-of-fold predictions. Held-out rows are predicted by the members of each fold, stacked, and averaged over folds.
 """
 
 import logging
@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RunStore(FitStore):
-    """A run's folder as the store of its members' fits."""
+    """Stores the fits of a run's members in its folder."""
 
     folder: RunFolder
     parts: Mapping[str, Part]
@@ -57,7 +57,7 @@ class RunStore(FitStore):
     _started: dict[str, Identity] = field(default_factory=dict)
 
     def identity(self, label: str) -> Identity:
-        """Everything that decides a member's results, except the fold."""
+        """Identity of everything that determines a member's results, except the fold."""
         part = self.parts[label]
         return of_rows(self.train, self.test, self.folds) | identity_of(create(part.name, **part.settings))
 
@@ -68,13 +68,13 @@ class RunStore(FitStore):
 
     @contextmanager
     def training(self, label: str, fold: int) -> Iterator[None]:
-        """Let trainings within the block write checkpoints and continue from them."""
+        """Context in which trainings write checkpoints and resume from them."""
         self._started[label] = self.identity(label)
         with checkpoint_context(self._checkpoints(label, fold), seconds=self.checkpoint_seconds):
             yield
 
     def put(self, label: str, fold: int, fit: FoldFit) -> None:
-        """Store a fit and its predictions under the identity that its inputs had when the training began."""
+        """Store a fit and its predictions, under the identity of its inputs at the start of the training."""
         identity = self._started[label]
         record = {
             "key": key_of(identity, fold),
@@ -125,7 +125,7 @@ def run(
 ) -> Run:
     """Run a recipe: cross-validate its members, stack them, and write a submission.
 
-    Continues an earlier, perhaps killed, call, and recomputes damaged results. Progress is logged at INFO.
+    An interrupted run is resumed, and damaged results are recomputed. Progress is logged at INFO.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def run(
 def _cross_fit(
     store: RunStore, executor: Executor, on_fold: Callable[[RunFolder, str, int], None]
 ) -> tuple[CrossFit, int]:
-    """Cross-fit the members; returns their probabilities and the number of folds that were done before."""
+    """Cross-fit the members; returns their probabilities and the number of folds that were stored already."""
     folder, numbers, keys, left = store.folder, range(store.folds.k), set(), Counter[str]()
     for label in store.parts:
         identity = store.identity(label)
@@ -223,12 +223,12 @@ def _cross_fit(
             folds = counted(len(stale), "fold")
             _log.info("%s changed: recomputing %s of %s", names, folds, label)
     for place in folder.root.glob("members/*/unfinished/*/*"):
-        if place.name not in keys:  # of a training with other inputs, which was killed
+        if place.name not in keys:  # checkpoints of an interrupted training with other inputs
             discard(place)
     if left:
         _log.info("%s of %s", counted(left.total(), "fold"), counted(len(left), "member"))
 
-    def finished(task: FitTask) -> None:
+    def report_fold(task: FitTask) -> None:
         for fold in task.folds:
             on_fold(folder, task.label, fold)
             if not store.is_done(task.label, fold):
@@ -241,13 +241,13 @@ def _cross_fit(
 
     members = {label: create(part.name, **part.settings) for label, part in store.parts.items()}
     fits = cross_fit(
-        members, store.train, store.folds, store, new=store.test, execute=executor, finished=finished
+        members, store.train, store.folds, store, new=store.test, execute=executor, finished=report_fold
     )
     return fits, len(members) * store.folds.k - left.total()
 
 
 def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
-    """Choose, fit, apply and store the stacker, unless that of an earlier call has the same inputs."""
+    """Choose, fit, apply and store the stacker, unless the stored one has the same inputs."""
     folder, folds, labels = store.folder, store.folds, list(store.parts)
     jobs = [[folder.job(label, fold) for fold in range(folds.k)] for label in labels]
     identity = of_rows(store.train, store.test, folds)
@@ -257,7 +257,7 @@ def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
         if before["key"] == key_of(identity):
             return
         changed = changes(before["identity"], identity)
-        if changed and "base_predictions" not in changed:  # changed members have been logged already
+        if changed and "base_predictions" not in changed:  # changes of members are logged already
             _log.info("%s changed: recomputing the stack", " and ".join(changed))
     _log.info("stacking")
     started = time.perf_counter()

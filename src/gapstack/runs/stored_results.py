@@ -1,4 +1,4 @@
-"""Runs as Python objects: what a run returns and stores, and what it predicted for its own rows."""
+"""Stored runs as Python objects: results, predictions for the run's own rows, and identity."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,29 +40,29 @@ class Run:
     """Result of :func:`gapstack.run`."""
 
     recipe: Recipe
-    """What was run."""
+    """The recipe of the run."""
     folder: RunFolder
-    """Where everything is stored."""
+    """Folder of the stored results."""
     train: Corpus
     """Cross-validated rows."""
     test: Corpus
     """Held-out rows."""
     members: tuple[Result, ...]
-    """Probabilities and scores of each member."""
+    """Results of each member."""
     stack: Result | None
-    """The same of the stack, if there is one."""
+    """Results of the stack, if there is one."""
     stackers: tuple[Result, ...]
-    """The same of each stacker to choose from, as if there were no other."""
+    """Results of each stacker to choose from, as if it were the only one."""
     stack_note: str
     """Which stacker was chosen, and why."""
     submission: Path
     """CSV with the probabilities of the held-out rows."""
     reused: int
-    """Number of folds that were finished before."""
+    """Number of folds that were stored already."""
 
 
 def run_corpora(folder: RunFolder) -> dict[str, Corpus]:
-    """Rows that a run predicted, with official labels: ``held out`` and ``out of fold``."""
+    """Rows that a run predicted, with official labels, by part: ``held out`` and ``out of fold``."""
     train, test = _load_rows(folder, Recipe.of_run(folder).revised(labels="official"))
     return {HELD_OUT: test, OUT_OF_FOLD: train}
 
@@ -81,7 +81,10 @@ def _load_rows(folder: RunFolder, recipe: Recipe) -> tuple[Corpus, Corpus]:
 
 
 def run_answers(folder: RunFolder, rows: Corpus, member: str = "") -> tuple[str, dict[str, Probabilities]]:
-    """Probabilities (n, 3) of a run's systems, or of one, for ``rows``; and the part that has the rows."""
+    """Part of a run that has all ``rows``, and the probabilities (n, 3) of its systems, or of one, for them.
+
+    Raises UnknownNameError for an unknown member, MismatchError if no part has all rows.
+    """
     recipe = Recipe.of_run(folder)
     labels = [member] if member else recipe.systems
     if member and member not in recipe.systems:
@@ -91,13 +94,13 @@ def run_answers(folder: RunFolder, rows: Corpus, member: str = "") -> tuple[str,
         if all(set(rows.ids) <= set(table.index) for table in tables.values()):
             return part, {label: table.loc[rows.ids].to_numpy() for label, table in tables.items()}
     raise MismatchError(
-        f"{folder.root} has no answers for all {len(rows)} rows of {rows.name}: it holds out "
-        f"{', '.join(recipe.test)} and predicts {', '.join(recipe.train)} out of fold"
+        f"{folder.root} does not have predictions for all {len(rows)} rows of {rows.name}; compare it on "
+        f"{', '.join(recipe.test)}, which it holds out, or {', '.join(recipe.train)}, which it predicts out of fold"
     )
 
 
 def stored_run(folder: RunFolder, only: str = "", rows: tuple[Corpus, Corpus] | None = None) -> Run:
-    """Read a run, or ``only`` one of its systems, as :func:`~.runner.run` returns it; nothing is executed."""
+    """Read a run, or ``only`` one of its systems, as :func:`~.runner.run` returns it, without computing anything."""
     recipe = Recipe.of_run(folder)
     train, test = rows or _load_rows(folder, recipe)
     contaminated_by, jobs = recipe.contaminated_by(), finished_jobs(folder, recipe)
@@ -128,7 +131,7 @@ def stored_run(folder: RunFolder, only: str = "", rows: tuple[Corpus, Corpus] | 
 
 
 def finished_jobs(folder: RunFolder, recipe: Recipe) -> dict[str, list[dict[str, Any]]]:
-    """Return the records of each member's finished folds, by label; DamageError for a damaged one."""
+    """Records of each member's finished folds, by label; DamageError for a damaged one."""
     return {
         part.label: [job for fold in range(recipe.folds) if (job := folder.job(part.label, fold)) is not None]
         for part in recipe.members
@@ -136,7 +139,7 @@ def finished_jobs(folder: RunFolder, recipe: Recipe) -> dict[str, list[dict[str,
 
 
 def _read(folder: RunFolder, recipe: Recipe, label: str, part: str, stacker: str = "") -> pd.DataFrame:
-    """Probabilities of a member, the stack or one of its stackers for a part's rows, by id; verifies digests."""
+    """Probabilities of a member, the stack or one of its stackers for the rows of a part, by id; verifies digests."""
     if label == STACK:
         file = str(PurePosixPath(stacker, "test.parquet" if part == HELD_OUT else "out_of_fold.parquet"))
         records = {folder.member(STACK): folder.stack(check=[file])}
@@ -154,7 +157,7 @@ def _read(folder: RunFolder, recipe: Recipe, label: str, part: str, stacker: str
 
 
 def run_identity(folder: RunFolder) -> dict[str, Any]:
-    """What a run's results were computed from: what all share, and what each has of its own."""
+    """Identities of a run's results: what all share, and what is specific to each."""
     manifest, recipe = folder.manifest(), Recipe.of_run(folder)
     shared = dict(manifest["identity"])
     for key, part in (("training rows", "train"), ("held-out rows", "test")):
@@ -162,13 +165,13 @@ def run_identity(folder: RunFolder) -> dict[str, Any]:
         shared[key] = f"{name}, {count:,} rows, {shared[key]}"
     records = {label: (jobs, f"of {recipe.folds}") for label, jobs in finished_jobs(folder, recipe).items()}
     if recipe.stacked:
-        records[STACK] = ([one] if (one := folder.stack()) else [], "of 1")
+        records[STACK] = ([record] if (record := folder.stack()) else [], "of 1")
     results = []
     for label, (jobs, total) in records.items():
         origins = [{"identity": job["identity"], "versions": job["versions"]} for job in jobs]
-        distinct = [one for number, one in enumerate(origins) if one not in origins[:number]]
-        for one in distinct or [{"identity": {}, "versions": {}}]:
-            results.append({"label": label, "done": f"{origins.count(one)} {total}", **one})
+        distinct = [origin for number, origin in enumerate(origins) if origin not in origins[:number]]
+        for origin in distinct or [{"identity": {}, "versions": {}}]:
+            results.append({"label": label, "done": f"{origins.count(origin)} {total}", **origin})
     return {"name": recipe.name, "folder": str(folder.root), "shared": shared, "results": results}
 
 
@@ -176,7 +179,7 @@ def identity_parts(record: Mapping[str, Any]) -> list[Table | str]:
     """:func:`run_identity` as paragraphs, and a table in which digests are cut to their first digits."""
     shared, results = record["shared"], record["results"]
     versions = dict.fromkeys(
-        f"{name} {one}" for result in results for name, one in result["versions"].items()
+        f"{name} {version}" for result in results for name, version in result["versions"].items()
     )
 
     def cut(value: str) -> str:

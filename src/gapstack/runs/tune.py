@@ -1,7 +1,7 @@
-"""Search of a member's settings by Optuna, on the out-of-fold logloss of the recipe's training rows.
+"""Search for a member's settings by Optuna, with the out-of-fold logloss on the recipe's training rows.
 
-Trials are lines of JSON in a journal next to the run's folder, so a killed search can be continued. The best of many
-trials is somewhat optimistic: compare it with the original settings on the held-out split.
+Trials are lines of JSON in a journal next to the run's folder, so that an interrupted search can be resumed. The best
+of many trials is optimistic: compare it with the original settings on the held-out split.
 """
 
 import tomllib
@@ -32,7 +32,10 @@ SearchSpace = Mapping[str, Any]
 
 
 def read_space(path: Path, part: Part) -> SearchSpace:
-    """Read a search space: ``rounds = { low = 100, high = 800, log = true }``, ``order = { choices = [...] }``."""
+    """Read a search space: ``rounds = { low = 100, high = 800, log = true }`` or ``order = { choices = [...] }``.
+
+    Raises RecipeError if a name is not a setting, a value is invalid, or the file has no setting.
+    """
     optuna = import_extra("optuna.distributions", "tune")
     warnings.filterwarnings("ignore", "Choices for a categorical distribution")  # lists are stored well
     space: dict[str, Any] = {}
@@ -78,7 +81,7 @@ def _derived(
         value = values.get(name)
         if isinstance(value, Mapping):
             # the tables that the type allows, alone or in a union
-            for mark in [mark for one in (kind, *get_args(kind)) for mark in get_args(one)]:
+            for mark in [mark for option in (kind, *get_args(kind)) for mark in get_args(option)]:
                 if isinstance(mark, FieldsOf):
                     yield from _derived(value, settings_of(mark.kind), f"{prefix}{name}.")
         elif name != "seed" and (distribution := _distribution(value, kind)):
@@ -108,7 +111,7 @@ def _distribution(value: Any, kind: Any) -> Any:
 
 
 def with_values(part: Part, values: Mapping[str, Any]) -> Part:
-    """Return the part with other values of settings; dots lead into tables."""
+    """Return the part with changed settings; a dot separates a table and its field."""
     settings = part.settings
     for name, value in values.items():
         settings = merged(settings, _nested(name, value))
@@ -123,18 +126,22 @@ def _nested(name: str, value: Any) -> dict[str, Any]:
 def values_of(part: Part, space: SearchSpace) -> dict[str, Any]:
     """Return the part's current values that lie in the space."""
     now: dict[str, Any] = {}
-    for name, one in space.items():
+    for name, range_ in space.items():
         value: Any = create(part.name, **part.settings).get_params()
         for key in name.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
-        if value in one.choices if hasattr(one, "choices") else value and one.low <= value <= one.high:
+        if (
+            value in range_.choices
+            if hasattr(range_, "choices")
+            else value and range_.low <= value <= range_.high
+        ):
             now[name] = value
     return now
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One choice of settings and its out-of-fold logloss; None if the member could not be fitted."""
+    """Settings of one trial and their out-of-fold logloss; None if the member could not be fitted."""
 
     number: int
     values: Mapping[str, Any]
@@ -143,7 +150,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """A search: its trials in order, the best one, the recipe part with its settings, and the journal."""
+    """Result of a search: trials in order, the best, the recipe's part with its settings, and the journal."""
 
     trials: tuple[Trial, ...]
     best: Trial
@@ -164,7 +171,7 @@ def tune(
     (part,) = recipe.restricted([label]).members
     folds = make_folds(train, recipe.folds, seed=recipe.seed)
     rows = [train.fingerprint, train.label_fingerprint, folds.fingerprint]
-    dimensions = {name: vars(one) for name, one in space.items()}
+    dimensions = {name: vars(range_) for name, range_ in space.items()}
     folder = (root or home()) / "models" / f"{recipe.name}.tuning"
     with locked(folder):
         journal = folder / f"{label}.jsonl"
@@ -187,13 +194,13 @@ def tune(
                 member = create(variant.name, **variant.settings)
                 try:
                     result = cross_validate(member, train, folds=recipe.folds, seed=recipe.seed)
-                except MemberError:  # for example a loss of NaN: ends the trial, not the search
+                except MemberError:  # for example a loss of NaN, which ends the trial but not the search
                     study.tell(trial, state=optuna.trial.TrialState.PRUNED)
                     continue
                 logloss = log_loss(train.labels, result.probabilities)
                 study.tell(trial, logloss)
                 ticker.advance(note=f"logloss {logloss:.4f}")
-    history = tuple(Trial(one.number, one.params, one.value) for one in _finished_trials(study))
+    history = tuple(Trial(each.number, each.params, each.value) for each in _finished_trials(study))
     successes = [trial for trial in history if trial.logloss is not None]
     if not successes:
         raise MemberError(f"{label} could not be fitted in any of {len(history)} trials; see {journal}")
@@ -202,5 +209,5 @@ def tune(
 
 
 def _finished_trials(study: Any) -> list[Any]:
-    """Trials that ended; interrupted ones are still marked as running."""
+    """Trials that ended; interrupted ones stay marked as running."""
     return [trial for trial in study.get_trials(deepcopy=False) if trial.state.name in ("COMPLETE", "PRUNED")]
