@@ -1,7 +1,7 @@
 """The overview's findings (Webster et al. 2019) as measured ablations: ``gap reproduce webster2019 --ablations``.
 
-Each finding is a recipe whose members differ in one setting and in the seed. Arms are compared by logloss out of fold
-on GAP's training splits, never on test. SEAT and WEAT (Bao and Qiao) need no run.
+Each finding is a recipe whose members differ in one setting (the arms) and in the seed. Arms are compared by logloss
+out of fold on GAP's training splits, never on test. SEAT and WEAT (Bao and Qiao) need no run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,11 +25,11 @@ from gapstack.runs.stored_results import Run
 from gapstack.types import Floats
 
 _WORD2VEC = "w2v_gnews_weat348.txt"
-"""Word2vec's vectors of the words of WEAT, in the data set ``vectors``."""
+"""File of word2vec's vectors for the words of WEAT, in the data set ``vectors``."""
 
 
 class Finding(NamedTuple):
-    """A recipe, what is varied, the team of the finding, and the arm that each arm is compared with."""
+    """A recipe, a title, the team that reported the finding, and the arm that each arm is compared with."""
 
     recipe: str
     title: str
@@ -73,9 +73,14 @@ FINDINGS = (
 )
 RECIPES = tuple(finding.recipe for finding in FINDINGS)
 _COLUMNS = (
-    *(Column("seeds", "seeds"), Column("logloss", "logloss", 4), Column("spread", "sd of seeds", 4)),
-    *(Column("f1", "F1", 1), Column("difference", "difference [95%]"), Column("p", "p")),
-    *(Column("range", "by seed"), Column("against", "to")),
+    Column("seeds", "seeds"),
+    Column("logloss", "logloss", 4),
+    Column("spread", "sd of seeds", 4),
+    Column("f1", "F1", 1),
+    Column("difference", "difference [95%]"),
+    Column("p", "p"),
+    Column("range", "by seed"),
+    Column("against", "to"),
 )
 
 
@@ -88,29 +93,29 @@ class Ablation:
     rows: str
     logloss: Mapping[str, Floats]
     f1: Mapping[str, Floats]
-    differences: Mapping[str, Difference]  # of an arm to the one that it is compared with
+    differences: Mapping[str, Difference]  # of each arm from the arm that it is compared with
 
 
 def report(runs: Sequence[Run], encoder: str | None = None) -> Report:
-    """Compare the arms of finished runs of :data:`RECIPES`, in their order, and test the encoder's sentences."""
+    """Compare the arms of finished runs of :data:`RECIPES`, in order, and run the encoder's association tests."""
     ablations = [measure(finding, run) for finding, run in zip(FINDINGS, runs, strict=True)]
     seat = sentences(encoder)
     published: Mapping[str, str] = paper("webster2019")["findings"]
-    tables = [*(_table(one, published.get(one.finding.team)) for one in ablations), *seat.tables]
+    tables = [*(_table(each, published.get(each.finding.team)) for each in ablations), *seat.tables]
 
-    def arm(one: Ablation, name: str) -> dict[str, Any]:
+    def arm(ablation: Ablation, name: str) -> dict[str, Any]:
         return {
-            "logloss": one.logloss[name],
-            "f1_overall": one.f1[name],
-            "against": one.finding.against.get(name),
-            "difference": one.differences.get(name),
+            "logloss": ablation.logloss[name],
+            "f1_overall": ablation.f1[name],
+            "against": ablation.finding.against.get(name),
+            "difference": ablation.differences.get(name),
         }
 
     figures = {
         "paper": published,
         "ablations": {
-            one.recipe.name: {"rows": one.rows, "arms": {name: arm(one, name) for name in one.logloss}}
-            for one in ablations
+            each.recipe.name: {"rows": each.rows, "arms": {name: arm(each, name) for name in each.logloss}}
+            for each in ablations
         },
         "sentences": seat.data,
     }
@@ -145,28 +150,29 @@ def measure(finding: Finding, run: Run) -> Ablation:
     return Ablation(finding, run.recipe, rows, logloss, overall, differences)
 
 
-def _table(one: Ablation, published: str | None) -> Table:
+def _table(ablation: Ablation, published: str | None) -> Table:
     rows: list[tuple[str, dict[str, Cell]]] = []
-    for name, logloss in one.logloss.items():
+    for name, logloss in ablation.logloss.items():
         cells: dict[str, Cell] = {"seeds": len(logloss), "logloss": float(logloss.mean())}
-        cells["f1"] = float(one.f1[name].mean())
+        cells["f1"] = float(ablation.f1[name].mean())
         if len(logloss) > 1:
             cells["spread"] = float(logloss.std(ddof=1))
-        if name in one.differences:
-            found, other = one.differences[name], one.finding.against[name]
-            by_seed = logloss - one.logloss[other]
+        if name in ablation.differences:
+            change, other = ablation.differences[name], ablation.finding.against[name]
+            by_seed = logloss - ablation.logloss[other]
             cells |= {
-                "difference": f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]",
-                "p": "<0.001" if found.p < 0.001 else f"{found.p:.3f}",
+                "difference": f"{change.value:+.4f} [{change.low:+.4f}, {change.high:+.4f}]",
+                "p": "<0.001" if change.p < 0.001 else f"{change.p:.3f}",
                 "range": f"{by_seed.min():+.4f} to {by_seed.max():+.4f}",
                 "against": other,
             }
         rows.append((name, cells))
     caption = (
-        f"Logloss out of fold on {one.rows}, {one.recipe.folds} folds, seed {one.recipe.seed}: mean over the seeds "
+        f"Logloss out of fold on {ablation.rows}, {ablation.recipe.folds} folds, seed {ablation.recipe.seed}: mean "
+        "over the seeds "
         "of the members. Differences are of the seeds' mean losses, pages resampled, p two-sided by permutation; "
-        f"by seed: least and greatest. Run: {one.recipe.name}."
+        f"by seed: least and greatest. Run: {ablation.recipe.name}."
     )
     if published:
-        caption += f" The overview, of {one.finding.team}: {published}."
-    return Table(_COLUMNS, [Section("", rows)], one.finding.title, caption, "arm")
+        caption += f" The overview, of {ablation.finding.team}: {published}."
+    return Table(_COLUMNS, [Section("", rows)], ablation.finding.title, caption, "arm")

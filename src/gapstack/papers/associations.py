@@ -1,18 +1,18 @@
 """Association tests of word vectors (WEAT, Caliskan et al. 2017) and of sentences (SEAT, May et al. 2019).
 
-The statistic is the difference of the targets' mean associations: for target sets of equal size the papers' difference
-of sums up to a constant factor, and defined for sets of unequal size, where words are missing. Effect sizes are in
-sample standard deviations, which reproduces the figures of Caliskan et al. for word2vec. The p-value is one-sided: the
-share of partitions of all targets into sets of these sizes with a statistic at least as large, the observed one
-included, so that it is never 0.
+The statistic is the difference of the targets' mean associations. For target sets of equal size it is the papers'
+difference of sums up to a constant factor; it is also defined for sets of unequal size, which missing words cause.
+Effect sizes are in sample standard deviations, which reproduces the figures of Caliskan et al. for word2vec. The
+p-value is one-sided: the share of partitions of all targets into sets of these sizes with a statistic at least as
+large, including the observed one, so that it is never 0.
 
 SEAT puts each word into sentences with little content of their own. The vector of a sentence is that of its first piece
 in the last layer ([CLS], as the paper takes it for BERT), the mean of its pieces (how the embedded MiniLM was trained
 to represent sentences), or the word's own vector in its context (Tan and Celis 2019). The paper's p-values are by
 random partitions of all target sentences and treat those of one word as independent, which they are not; p-values by
 words exchange whole words, whose sentences are averaged. The paper has templates for each part of speech; here every
-word is put into the same six :data:`TEMPLATES`. A test that finds no association does not show that there is none
-(section 5).
+word is put into the same six :data:`TEMPLATES`. A test without a significant association does not show that there is
+none (section 5).
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,7 +45,7 @@ _LEVEL = 0.05
 
 
 class AssociationTest(NamedTuple):
-    """A test of Caliskan et al.; a positive effect: the first targets go with the first attributes."""
+    """A test of Caliskan et al.; a positive effect associates the first targets with the first attributes."""
 
     title: str
     sets: tuple[str, str, str, str]  # keys of the word lists: two sets of targets, two of attributes
@@ -77,7 +77,7 @@ ASSOCIATION_TESTS: Mapping[str, AssociationTest] = {
     "9": AssociationTest("mental, bodily disease: temporary or not", (*_DISEASES, "temporary", "permanent")),
     "10": AssociationTest("young, old people's names: pleasant", (*_AGES, *_PLEASANT_9)),
 }
-"""By number, those of gender first; ``b``: gendered names and terms exchanged, as in May et al. 2019."""
+"""Tests by number, those of gender first; in ``b`` names and gendered terms are exchanged, as in May et al. 2019."""
 
 
 class Association(NamedTuple):
@@ -86,8 +86,8 @@ class Association(NamedTuple):
     statistic: float
     effect: float
     p: float
-    exact: bool  # p is over all partitions
-    p_words: float | None = None  # of sentences: the p-value by words
+    exact: bool  # True if p is over all partitions
+    p_words: float | None = None  # for sentences, the p-value by words
 
 
 def partition_test(
@@ -95,7 +95,7 @@ def partition_test(
 ) -> Association:
     """Permutation test that ``first`` (n,) are larger than ``second`` (m,): all partitions, or random ones."""
     if not len(first) or not len(second):
-        raise DataError("a set of targets is empty", expected="words in both")
+        raise DataError("a set of targets is empty", expected="words of both sets in the vectors")
     pooled = np.concatenate([first, second])
     size, total = len(first), len(pooled)
 
@@ -119,14 +119,14 @@ def partition_test(
 
 
 def weat(x: Matrix, y: Matrix, a: Matrix, b: Matrix, *, seed: int = 0) -> Association:
-    """Test that targets x rather than y are associated with attributes a rather than b; unit vectors (., d)."""
+    """Test if targets ``x`` rather than ``y`` go with attributes ``a`` rather than ``b``; unit vectors (., d)."""
     scores = [(words @ a.T).mean(axis=1) - (words @ b.T).mean(axis=1) for words in (x, y)]
     return partition_test(scores[0], scores[1], seed=seed)
 
 
 @dataclass(frozen=True)
 class SentenceAudit:
-    """Results by test and by space of static vectors or representation of the sentences."""
+    """Results by test, and by space of static vectors or representation of sentences."""
 
     encoder: str
     layer: int  # from 0, the embeddings
@@ -134,7 +134,7 @@ class SentenceAudit:
     sentences: int
     spaces: tuple[str, ...]
     tests: Mapping[str, Mapping[str, Association]]
-    refused: tuple[str, ...] = ()  # why a space has no result for a test
+    refused: tuple[str, ...] = ()  # reasons why a space has no result for a test
 
 
 def audit_sentences(
@@ -172,15 +172,15 @@ def audit_sentences(
             # mean cosines with all sentences of an attribute set are cosines with their mean vector, up to its length
             towards = a.mean(axis=(0, 1)) - b.mean(axis=(0, 1))
             first, second = x @ towards, y @ towards  # (words, templates)
-            found = partition_test(first.ravel(), second.ravel(), seed=seed, samples=samples)
+            by_sentences = partition_test(first.ravel(), second.ravel(), seed=seed, samples=samples)
             by_words = partition_test(first.mean(axis=1), second.mean(axis=1), seed=seed, samples=samples)
-            tests[number][key] = found._replace(p_words=by_words.p)
+            tests[number][key] = by_sentences._replace(p_words=by_words.p)
     name, count = Path(loaded.name).name, len(words) * len(TEMPLATES)
     return SentenceAudit(name, layer, seed, count, tuple(names), tests, tuple(refused))
 
 
 def _sentence(word: str, template: str) -> tuple[str, tuple[int, int]]:
-    """A sentence, capitalised, and where the word lies in it."""
+    """A sentence, capitalised, and the span of the word in it."""
     start = template.index("{}")
     text = template.format(word)
     return text[0].upper() + text[1:], (start, start + len(word))
@@ -195,9 +195,9 @@ def sentences_report(found: SentenceAudit) -> Report:
         columns += [Column(key, title), Column(f"{key}_p", "p")]
         if key in REPRESENTATIONS:
             columns.append(Column(f"{key}_p_words", "words"))
-        own = {number: tests[key] for number, tests in found.tests.items() if key in tests}
-        corrected = holm([test.p for test in own.values()])
-        for (number, test), p in zip(own.items(), corrected, strict=True):
+        of_column = {number: tests[key] for number, tests in found.tests.items() if key in tests}
+        corrected = holm([test.p for test in of_column.values()])
+        for (number, test), p in zip(of_column.items(), corrected, strict=True):
             effect = f"{test.effect:+.2f}{'*' if p < _LEVEL else ' '}"
             rows[number] |= {key: effect, f"{key}_p": _p_value(test.p)}
             rows[number][f"{key}_p_words"] = None if test.p_words is None else _p_value(test.p_words)
@@ -220,7 +220,7 @@ def sentences_report(found: SentenceAudit) -> Report:
     table = Table(
         columns, sections, f"{title}: {found.encoder}, {layer}", caption, "test: targets: attributes"
     )
-    tests = {number: ASSOCIATION_TESTS[number]._asdict() | dict(own) for number, own in found.tests.items()}
+    tests = {number: ASSOCIATION_TESTS[number]._asdict() | dict(each) for number, each in found.tests.items()}
     data = {"encoder": found.encoder, "layer": found.layer, "seed": found.seed, "sentences": found.sentences}
     data |= {"templates": TEMPLATES, "spaces": found.spaces, "tests": tests, "refused": found.refused}
     return Report("sentences", [table], data=data)

@@ -1,8 +1,8 @@
 """The tables of Dawkins 2021, published figures next to ours: ``gap reproduce dawkins2021``.
 
-Tables 2 and 3 measure word vectors, and so does the table of ``gap audit-embeddings``, which shows the paper's figures
-too. Tables 1, 4 and 5 are of a coreference system over the vectors, trained with and without gender-swapped copies, on
-WinoBias and SoWinoBias; ours are of the members of :data:`RECIPE`, each trained with several seeds.
+Tables 2 and 3 measure word vectors; the table of ``gap audit-embeddings`` shows them next to ours. Tables 1, 4 and 5
+are about a coreference system over the vectors, trained with and without gender-swapped copies, on WinoBias and
+SoWinoBias; our figures are those of the members of :data:`RECIPE`, each trained with several seeds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ from gapstack.types import Floats
 
 PAPER = "dawkins2021"
 RECIPE = Path(__file__).with_name("sowinobias.toml")
-"""The members of our figures in tables 1, 4 and 5; ``vectors`` are keys of :func:`train_glove.spaces`."""
+"""Recipe of our figures in tables 1, 4 and 5; ``vectors`` are keys of :func:`train_glove.spaces`."""
 SEEDS = (0, 1, 2)
 _DEBIASED = {"hard": "glove_hard", "ran": "glove_ran", "inlp": "glove_inlp", "gn_glove": "gn_glove_neutral"}
 _SPACES = {"glove": "GloVe", "hard": "Hard-GloVe", "gn": "GN-GloVe", "ran": "RAN-GloVe", "inlp": "INLP-GloVe"}
@@ -54,14 +54,14 @@ STATIC_ARMS = {f"static_{label}": space for label, space in _SPACES.items() if l
 
 
 class DawkinsArm(NamedTuple):
-    """Figures of one arm over all seeds: F1 on GAP test, and by suite or part of it."""
+    """Figures of one arm, means over seeds: F1 on GAP test, and scores by suite or part of it."""
 
     f1: float
     sides: Mapping[str, Mapping[str, Interval]]
 
 
 def reproduce(recipe: Recipe, train: Corpus, test: Corpus) -> Report:
-    """Train vectors, train and audit a recipe's members with each of :data:`SEEDS`, audit the vectors, make the tables.
+    """Train vectors, train and audit a recipe's members with each of :data:`SEEDS`, and audit the vectors.
 
     Raises DataNotFoundError if there are no texts to train vectors on.
     """
@@ -87,7 +87,7 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus) -> Report:
 
 
 def train_arms(recipe: Recipe, train: Corpus, test: Corpus) -> dict[str, DawkinsArm]:
-    """Fit every member of the recipe with every seed; figures by label, of the suites as the audit samples them."""
+    """Fit every member with every seed; returns figures by label, on the suites as the audit samples them."""
     items = {name: SUITES[name].load(cap=SUITES[name].cap) for name in ("winobias", "sowinobias")}
     arms: dict[str, DawkinsArm] = {}
     with progress("trainings", len(SEEDS) * len(recipe.members)) as ticker:
@@ -119,10 +119,10 @@ def _fitted(part: Part, seed: int, train: Corpus) -> Member:
 def _sides(
     items: Mapping[str, Items], answers: Sequence[Mapping[str, Floats]]
 ) -> dict[str, Mapping[str, Interval]]:
-    """Pro, anti, average and difference of the suites and of their parts, over the answers of all seeds."""
+    """Pro, anti, average and difference on each suite and part, over the predictions of all seeds."""
     figures: dict[str, Mapping[str, Interval]] = {}
     suite = items["winobias"]
-    decided = [Predictions.of(found["winobias"]) for found in answers]
+    decided = [Predictions.of(by_suite["winobias"]) for by_suite in answers]
     counts = np.stack([F1.contributions(suite.corpus, each) for each in decided])
     for kind in ("type1", "type2"):
         where = (suite.facts["release"] == "current") & (suite.facts["kind"] == kind)
@@ -130,7 +130,7 @@ def _sides(
         pairs = np.arange(len(pro)).astype(str)
         figures[kind] = over_seeds(pairs, counts[:, pro], counts[:, anti], F1.score)
     suite = items["sowinobias"]
-    right = np.stack([sowinobias.correct(suite, found["sowinobias"]) for found in answers])
+    right = np.stack([sowinobias.correct(suite, by_suite["sowinobias"]) for by_suite in answers])
     polarity = suite.facts["polarity"]
     for part in ("all", "positive", "negative"):
         pro, anti = pro_and_anti(suite, (polarity == part) | (part == "all"))

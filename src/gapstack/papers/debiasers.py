@@ -17,7 +17,7 @@ from gapstack.types import Matrix, Rows
 
 _SEPARATES = 0.95  # minimum area under the ROC curve of GN-GloVe's last component
 MINIMUM = 0.5  # minimum share of a list that a vocabulary must cover
-FEWEST = 50  # minimum number of most biased words of either side
+FEWEST = 50  # minimum number of most biased words on either side
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Coverage:
 def locate(
     space: Vectors, words: Sequence[str], name: str, minimum: float = MINIMUM
 ) -> tuple[Rows, Coverage]:
-    """Rows of the words in the space, and the coverage; DataError if that is below ``minimum``."""
+    """Rows (n,) of the words in the space, and the coverage; DataError if that is below ``minimum``."""
     rows = {word: space.row(word) for word in words}
     coverage = Coverage(name, len(rows), tuple(word for word, row in rows.items() if row is None))
     coverage.check(space, minimum)
@@ -59,9 +59,9 @@ def locate(
 def locate_pairs(
     space: Vectors, pairs: Sequence[tuple[str, str]], name: str, minimum: float = MINIMUM
 ) -> tuple[Rows, Coverage]:
-    """Rows (n, 2) of the pairs with both words in the space, and the coverage in pairs."""
-    rows = [(space.row(one), space.row(other)) for one, other in pairs]
-    missing = tuple(":".join(pair) for pair, found in zip(pairs, rows, strict=True) if None in found)
+    """Rows (n, 2) of the pairs with both words in the space, and their coverage; DataError if it is below ``minimum``."""
+    rows = [(space.row(first), space.row(second)) for first, second in pairs]
+    missing = tuple(":".join(pair) for pair, located in zip(pairs, rows, strict=True) if None in located)
     coverage = Coverage(name, len(pairs), missing)
     coverage.check(space, minimum)
     whole = list(dict.fromkeys(pair for pair in rows if None not in pair))
@@ -69,7 +69,7 @@ def locate_pairs(
 
 
 def neutral_rows(space: Vectors, lists: Lists, fewest: int = 0) -> Rows:
-    """Rows of neutral words: lower case, letters only, on no list of gendered words; DataError if under ``fewest``."""
+    """Rows (n,) of neutral words: lower-case letters, not on a list of gendered words; DataError if under ``fewest``."""
     rows = np.flatnonzero(
         [w.isalpha() and w.islower() and len(w) < 20 and w not in lists.gendered for w in space.words]
     )
@@ -88,7 +88,10 @@ def principal_direction(space: Vectors, pairs: Rows) -> Matrix:
     # the principal components of halves and -halves, whose mean is 0, are those of the halves uncentred
     _, values, components = np.linalg.svd(halves, full_matrices=False)
     if not len(values) or values[0] < np.finfo(np.float64).eps:
-        raise DataError(f"{space.name} has no gender direction: its definitional pairs do not differ")
+        raise DataError(
+            f"{space.name} has no gender direction, since its definitional pairs do not differ",
+            remedy="Use vectors that contain gender",
+        )
     sign = 1.0 if (halves @ components[0]).sum() >= 0 else -1.0
     return np.asarray(components[0] * sign)
 
@@ -99,7 +102,10 @@ def he_she(space: Vectors) -> Matrix:
     difference = space.unit[rows[0]] - space.unit[rows[1]]
     length = np.linalg.norm(difference)
     if length == 0:
-        raise DataError(f"{space.name} has equal vectors for she and he, so no direction between them")
+        raise DataError(
+            f"{space.name} has equal vectors for she and he, so no direction between them",
+            remedy="Use vectors that contain gender",
+        )
     return np.asarray(difference / length)
 
 
@@ -144,33 +150,33 @@ def most_biased(space: Vectors, lists: Lists, count: int) -> Biased:
 
 
 def hard_debias(space: Vectors, lists: Lists) -> Vectors:
-    """Neutral words lose their gender component, pairs are equalized (Bolukbasi et al. 2016); vectors have length 1."""
+    """Remove the gender component of neutral words, and equalize pairs (Bolukbasi et al. 2016); unit vectors."""
     pairs, _ = locate_pairs(space, lists.definitional, "definitional pairs")
     direction = principal_direction(space, pairs)
     neutral = np.array([word.lower() not in lists.gendered for word in space.words])
     debiased = space.unit.copy()
     rest = debiased[neutral] - (debiased[neutral] @ direction)[:, None] * direction
     length = np.linalg.norm(rest, axis=1, keepdims=True)
-    # of a vector along the direction only rounding errors remain
+    # a vector along the direction leaves only rounding errors
     debiased[neutral] = np.divide(rest, length, out=np.zeros_like(rest), where=length > 1e-9)
     # most of these pairs are rare words, and none is necessary
     others, _ = locate_pairs(space, lists.equalize, "equalized pairs", minimum=0.0)
     used: set[int] = set()
-    for one, other in np.concatenate([pairs, others]).tolist():
-        # a word of two pairs is equalized with the first one, the definitional
-        if one == other or {one, other} & used:
+    for first, second in np.concatenate([pairs, others]).tolist():
+        # a word of two pairs is equalized in the first, the definitional one
+        if first == second or {first, second} & used:
             continue
-        used |= {one, other}
-        middle = (space.unit[one] + space.unit[other]) / 2
+        used |= {first, second}
+        middle = (space.unit[first] + space.unit[second]) / 2
         middle -= (middle @ direction) * direction
         along = np.sqrt(max(0.0, 1 - float(middle @ middle)))
-        side = 1.0 if (space.unit[one] - space.unit[other]) @ direction >= 0 else -1.0
-        debiased[one], debiased[other] = (middle + s * along * direction for s in (side, -side))
+        side = 1.0 if (space.unit[first] - space.unit[second]) @ direction >= 0 else -1.0
+        debiased[first], debiased[second] = (middle + s * along * direction for s in (side, -side))
     return space.changed(debiased, f"{space.name}, hard debiased")
 
 
 def gn_glove(space: Vectors, lists: Lists) -> Vectors:
-    """Drop the last component of GN-GloVe vectors, trained to hold gender (Zhao et al. 2018, section 3).
+    """Drop the last component of GN-GloVe vectors, which is trained to contain gender (Zhao et al. 2018, section 3).
 
     Raises DataError if it does not separate masculine from feminine words.
     """
@@ -191,7 +197,7 @@ def gn_glove(space: Vectors, lists: Lists) -> Vectors:
     return space.changed(space.matrix[:, :-1], f"{space.name}, neutral components")
 
 
-_WEIGHTS = (1 / 8, 6 / 8, 1 / 8)  # of repulsion, attraction and neutralization in RAN-Debias
+_WEIGHTS = (1 / 8, 6 / 8, 1 / 8)  # weights of repulsion, attraction and neutralization in RAN-Debias
 _REPELS = 0.05  # minimum indirect bias of a neighbour that repels a word
 
 
@@ -256,7 +262,7 @@ DEBIASERS: Registry[Debiaser] = Registry(
         "hard": Entry(hard_debias, "without the gender direction"),
         "gn_glove": Entry(gn_glove, "vectors trained with a gender component"),
         "ran": Entry(ran_debias, "repelled, attracted and neutralised"),
-        "inlp": Entry(inlp, "without what linear classifiers find gender by"),
+        "inlp": Entry(inlp, "without the directions by which linear classifiers find gender"),
     },
 )
-"""By name."""
+"""Debiasers by name."""

@@ -1,8 +1,8 @@
 """Measures of gender bias in word vectors: direct bias, WEAT, clustering, recoverability, SemBias and GIPE.
 
-Each function looks up its words in the original space, takes from that space what the paper takes from the space before
-debiasing (the most biased words, the gender direction), and returns an :class:`EmbeddingMeasure`. It raises DataError
-if the vocabulary covers too little of the word lists.
+Each function returns an :class:`EmbeddingMeasure`. It looks up its words in the original space, and takes from that
+space what the paper takes from the space before debiasing (the most biased words, the gender direction). It raises
+DataError if the vocabulary covers too little of the word lists.
 """
 
 from collections.abc import Callable
@@ -31,10 +31,10 @@ from gapstack.types import Matrix, Rows
 
 Figures = dict[str, float]
 
-_TRAINING_SHARE = 0.2  # 1,000 of the 5,000 words of Gonen & Goldberg
+_TRAINING_SHARE = 0.2  # Gonen & Goldberg train on 1,000 of their 5,000 words
 PAIR_KINDS = ("definition", "none", "none", "stereotype")
 """Kinds of the pairs of a SemBias question, in the order of the file."""
-_SUBSET = 40  # the last questions: their definitional pairs are not in GN-GloVe's training lists
+_SUBSET = 40  # number of last questions, whose definitional pairs are not in GN-GloVe's training lists
 THRESHOLD = 0.03
 """Indirect bias above which a neighbour is illicit; the authors' default, which reproduces GloVe's 0.115."""
 NEIGHBOURS = 100
@@ -49,7 +49,7 @@ class EmbeddingMeasure:
     paper: str
     columns: tuple[Column, ...]
     coverage: tuple[Coverage, ...]  # of the word lists
-    measure: Callable[[Vectors], Figures]  # figures by key of ``columns``
+    measure: Callable[[Vectors], Figures]  # returns figures by key of ``columns``
     note: str = ""
 
 
@@ -144,16 +144,16 @@ def gipe(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
     words = [
         word for name, group in lists.sowinobias.items() if not name.startswith("def_") for word in group
     ]
-    own, own_coverage = locate(original, words, "SoWinoBias's occupations and adjectives", minimum=0.0)
+    theirs, their_coverage = locate(original, words, "SoWinoBias's occupations and adjectives", minimum=0.0)
     direction = principal_direction(original, pairs)
     note = f"{len(neutral):,} neutral words, {NEIGHBOURS} neighbours, threshold {THRESHOLD}"
-    if own_coverage.share < MINIMUM:
-        note += "; too few of SoWinoBias's words for figures of theirs"
-        own = own[:0]
+    if their_coverage.share < MINIMUM:
+        note += "; too few of SoWinoBias's words for figures over them"
+        theirs = theirs[:0]
 
     def measure(space: Vectors) -> Figures:
         figures: Figures = {}
-        for suffix, rows in (("", neutral), ("_sowinobias", own)):
+        for suffix, rows in (("", neutral), ("_sowinobias", theirs)):
             if len(rows):
                 mean, weighted = proximity_bias(space.unit, original.unit, direction, rows)
                 figures |= {f"proximity{suffix}": mean, f"gipe{suffix}": weighted}
@@ -167,7 +167,7 @@ def gipe(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
     }
     columns = tuple(Column(key, title, 4) for key, title in titles.items())
     title = "Gender-based illicit proximity"
-    return EmbeddingMeasure(title, "Kumar et al. 2020", columns, (coverage, own_coverage), measure, note)
+    return EmbeddingMeasure(title, "Kumar et al. 2020", columns, (coverage, their_coverage), measure, note)
 
 
 def most_gendered_pairs(unit: Matrix, direction: Matrix, questions: Rows) -> Rows:
@@ -181,7 +181,7 @@ def most_gendered_pairs(unit: Matrix, direction: Matrix, questions: Rows) -> Row
 def sembias(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
     """The most gendered of four pairs of words, in percent of the questions (Zhao, Zhou et al. 2018, section 4.1)."""
     he_she(original)  # raises if she or he is missing
-    rows = [[(original.row(one), original.row(other)) for one, other in q] for q in lists.sembias]
+    rows = [[(original.row(first), original.row(second)) for first, second in q] for q in lists.sembias]
     whole = np.array([all(None not in pair for pair in question) for question in rows], dtype=bool)
     missing = [lists.sembias[place] for place in np.flatnonzero(~whole)]
     names = tuple(" ".join(":".join(pair) for pair in question) for question in missing)
@@ -198,9 +198,9 @@ def sembias(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
 
     def measure(space: Vectors) -> Figures:
         figures: Figures = {}
-        for which, part in (("sembias", questions), ("subset", subset)):
-            if len(part):
-                chosen = kinds[most_gendered_pairs(space.unit, he_she(space), part)]
+        for which, asked in (("sembias", questions), ("subset", subset)):
+            if len(asked):
+                chosen = kinds[most_gendered_pairs(space.unit, he_she(space), asked)]
                 figures |= {f"{which}_{kind}": 100 * float((chosen == kind).mean()) for kind in PAIR_KINDS}
         return figures
 
@@ -209,7 +209,7 @@ def sembias(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
         for which, title in (("sembias", ""), ("subset", "subset, "))
         for kind in dict.fromkeys(PAIR_KINDS)
     )
-    title = "SemBias: what is most like he and she"
+    title = "SemBias: the pair most like he and she"
     return EmbeddingMeasure(title, "Zhao et al. 2018", columns, (coverage,), measure, note)
 
 
@@ -222,8 +222,8 @@ def weat_test(
     key = f"weat{number}"
 
     def measure(space: Vectors) -> Figures:
-        found = weat(*(space.unit[rows] for rows, _ in sets), seed=seed)
-        return {f"{key}_effect": found.effect, f"{key}_p": found.p}
+        test = weat(*(space.unit[rows] for rows, _ in sets), seed=seed)
+        return {f"{key}_effect": test.effect, f"{key}_p": test.p}
 
     columns = (Column(f"{key}_effect", "effect size", 3), Column(f"{key}_p", "p", 5))
     coverage = tuple(coverage for _, coverage in sets)
@@ -248,8 +248,8 @@ def single_weat_test(original: Vectors, lists: Lists, seed: int = 0) -> Embeddin
         for key, names in tests.items():
             # mean cosine of each attribute to the concept's words
             near = [(space.unit[sets[name][0]] @ space.unit[concept].T).mean(axis=1) for name in names]
-            found = partition_test(*near, seed=seed)
-            figures |= {key: found.statistic, f"{key}_p": found.p}
+            test = partition_test(*near, seed=seed)
+            figures |= {key: test.statistic, f"{key}_p": test.p}
         return figures
 
     columns = tuple(

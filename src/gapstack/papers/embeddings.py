@@ -24,14 +24,12 @@ _MISSING_SHOWN = 12
 PAPER = "dawkins2021"
 _PAPER_SPACES = {"GloVe": ORIGINAL, "Hard-GloVe": "hard", "GN-GloVe": "gn_glove"}
 _PAPER_SPACES |= {"RAN-GloVe": "ran", "INLP-GloVe": "inlp"}
+_TABLE3 = "kmeans v_measure linear_svm rbf_svm gipe gipe_sowinobias proximity_sowinobias"
 _PAPER_TABLES = {
     "table2_single_attribute_weat": ("latent", "latent_p", "definitional", "definitional_p"),
-    "table3": (
-        *("kmeans", "v_measure", "linear_svm", "rbf_svm"),
-        *("gipe", "gipe_sowinobias", "proximity_sowinobias"),
-    ),
+    "table3": tuple(_TABLE3.split()),
 }
-"""Measures of the tables' columns, in their order."""
+"""Measures in the columns of the paper's tables, in order."""
 
 
 EMBEDDING_MEASURES: Mapping[str, Callable[[Vectors, Lists, int], EmbeddingMeasure]] = {
@@ -45,7 +43,7 @@ EMBEDDING_MEASURES: Mapping[str, Callable[[Vectors, Lists, int], EmbeddingMeasur
     "gipe": by_paper.gipe,
     "sembias": by_paper.sembias,
 }
-"""By name, in the order of the report."""
+"""Measures by name, in the order of the report."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +83,12 @@ def audit_embeddings(
         except DataError as problem:
             refused[name] = str(problem)
     if not measures:
-        raise DataError(f"nothing can be measured. {'. '.join(refused.values())}")
+        raise DataError(f"no measure is possible. {'. '.join(refused.values())}")
     for name, space in (debiased or {}).items():
         if space.words != vectors.words:
-            raise MismatchError(f"{space.name} ({name}) has other words than {vectors.name}")
+            raise MismatchError(
+                f"{space.name} ({name}) has other words than {vectors.name}; use vectors of the same words"
+            )
     spaces: dict[str, str] = {}
     figures: dict[str, Mapping[str, float]] = {}
 
@@ -120,7 +120,7 @@ def published_spaces() -> dict[str, dict[str, float]]:
 
 
 def embeddings_table(found: EmbeddingAudit) -> Table:
-    """One row for each measure, one column for each space, followed by that of the paper's space debiased alike."""
+    """A row for each measure and a column for each space, followed by the paper's space with the same debiaser."""
     theirs = {_PAPER_SPACES[space]: figures for space, figures in published_spaces().items()}
     figures: dict[str, Mapping[str, float]] = {}
     for space, ours in found.figures.items():

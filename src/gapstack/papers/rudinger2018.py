@@ -29,7 +29,7 @@ from gapstack.runs.folder import DEFAULT
 from gapstack.types import Floats
 
 MEMBERS = ("token_distance", "syntactic_distance", "parallelism", "surface")
-"""Our members that need no run."""
+"""Members that are fitted here."""
 OCCUPATIONS = ("manager", "doctor")
 """Examples: the paper follows managers from the workforce through texts to its systems."""
 _SUITE = "winogender"
@@ -66,7 +66,10 @@ def reproduce(
         notes.append(f"{target.title}: {target.note}" if target.note else target.title)
     audited = audit(Target(systems, "members and runs", "; ".join(notes)), suites=[_SUITE])
     if not audited.covered:
-        raise DataError(f"nothing was audited on Winogender: it {audited.not_covered[_SUITE]}")
+        raise DataError(
+            f"nothing was audited on Winogender: {audited.not_covered[_SUITE]}",
+            remedy="Name a system that was not trained on it with --run",
+        )
     if _SUITE in audited.refused:
         notes.append(f"Left out, as trained on Winogender: {', '.join(audited.refused[_SUITE])}")
     covered = audited.covered[0]
@@ -76,7 +79,7 @@ def reproduce(
 
 
 def _report(audited: Audit, notes: Sequence[str]) -> Report:
-    """The audit's tables, which show the paper's figures too, and those of the text; figures 3 and 4 as files."""
+    """The audit's tables with the paper's figures, tables of the figures in its text, and figures 3 and 4 as files."""
     theirs = paper("rudinger2018")
     covered = audited.covered[0]
     by_key = {table.key.removeprefix(f"{_SUITE}."): table for table in covered.findings.tables}

@@ -40,20 +40,20 @@ DEBIASED = {
     "glove_inlp": ("glove", "inlp"),
     "gn_glove_neutral": ("gn_glove", "gn_glove"),
 }
-"""Debiased spaces: the space that each is made of, and its debiaser."""
+"""Debiased spaces: name to the space that it is made from, and the debiaser."""
 SPACES = ("glove", "gn_glove", *DEBIASED)
 DIMENSIONS, WINDOW, EPOCHS, SEED = 50, 10, 15, 0
 _MIN_COUNT = 5
-_SATURATION, _POWER = 10.0, 0.75  # of a pair's weight
+_SATURATION, _POWER = 10.0, 0.75  # a pair's weight is (count / saturation) ** power, at most 1
 _LEARNING_RATE = 0.05
 _GENDER_WEIGHT = 0.8
-_BATCH = 1 << 16  # pairs
+_BATCH = 1 << 16  # pairs per update
 _WORD = re.compile(r"[^\W\d_]+")
 _SENTENCE = b"# text = "
 
 
 class WordPairs(NamedTuple):
-    """Rows (n,) of words and of neighbours in a vocabulary, and their weighted counts (n,)."""
+    """Vocabulary rows (n,) of words and of their neighbours, and the weighted counts (n,) of the pairs."""
 
     words: NDArray[np.int64]
     neighbours: NDArray[np.int64]
@@ -97,15 +97,15 @@ def count_pairs(
     frequency = Counter(word for text in tokens for word in text)
     vocabulary = tuple(word for word, count in frequency.most_common() if count >= min_count or word in keep)
     rows = {word: row for row, word in enumerate(vocabulary)}
-    # texts are separated by a window of unknown words
+    # a window of unknown words between texts, so that no pair crosses them
     gap = [-1] * window
     line = np.array([row for text in tokens for row in (*(rows.get(w, -1) for w in text), *gap)], np.int64)
     total: Any = 0
     for distance in range(1, window + 1):
-        one, other = line[:-distance], line[distance:]
-        both = (one >= 0) & (other >= 0)
+        left, right = line[:-distance], line[distance:]
+        both = (left >= 0) & (right >= 0)
         share = np.full(int(both.sum()), 1 / distance, dtype=np.float32)
-        total += coo_matrix((share, (one[both], other[both])), shape=(len(rows), len(rows))).tocsr()
+        total += coo_matrix((share, (left[both], right[both])), shape=(len(rows), len(rows))).tocsr()
     pairs = (total + total.T).tocoo()
     return vocabulary, WordPairs(pairs.row.astype(np.int64), pairs.col.astype(np.int64), pairs.data)
 
@@ -138,13 +138,13 @@ def train(
             order = torch.randperm(len(words), generator=generator)
             for batch in order.split(_BATCH):  # type: ignore[no-untyped-call]
                 i, j = words[batch], neighbours[batch]
-                one = embedding(i, first)
+                vectors = embedding(i, first)
                 biases = (embedding(i, first_bias) + embedding(j, second_bias))[:, 0]
-                product = (one * embedding(j, second)).sum(dim=1) + biases
+                product = (vectors * embedding(j, second)).sum(dim=1) + biases
                 loss = (weights[batch] * (product - logs[batch]) ** 2).sum()
                 if gendered.any():
                     direction = _difference(first, second, gendered)
-                    terms = _gender_terms(one + embedding(i, second), gendered[i], direction)
+                    terms = _gender_terms(vectors + embedding(i, second), gendered[i], direction)
                     loss = loss + _GENDER_WEIGHT * terms
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]

@@ -55,7 +55,7 @@ def reproduce(
     red: Path | None = None,
     seed: int = 0,
 ) -> Report:
-    """Compute the paper's tables, statistics of its text and its figure 1; table 12 from an annotated ``red.tsv``."""
+    """Compute the paper's tables, the statistics in its text and figure 1; table 12 from an annotated ``red.tsv``."""
     annotations = read_red(red) if red else None
     splits = dict(gap.splits)
     if not {"development", "validation", "test"} <= splits.keys():
@@ -71,7 +71,7 @@ def reproduce(
 
     def decide(split: str) -> Systems:
         corpus = splits[split]
-        cues = {setting: decisions for one in fitted for setting, decisions in one.decide(corpus).items()}
+        cues = {setting: decisions for each in fitted for setting, decisions in each.decide(corpus).items()}
         resolvers = read_resolvers(corpus, split, folder, heads_of(corpus, parser)) if folder else {}
         return Systems(corpus, resolvers, cues)
 
@@ -118,20 +118,22 @@ def reproduce(
 def published(
     figures: Mapping[str, Any], table: str, names: Iterable[str] | None = None
 ) -> dict[str, list[float]]:
-    """Rows of one of the paper's tables of scores, by system: all, or those with one of the names."""
+    """Rows of one of the paper's tables of scores by system, all or those in ``names``."""
     rows = figures[table]
     chosen = rows.keys() - {"columns"} if names is None else names
     return {name: row for name, row in rows.items() if isinstance(row, list) and name in chosen}
 
 
 def _scores(title: str, scores: Mapping[str, Scores], theirs: Mapping[str, list[float]]) -> Section:
-    """The paper's scores and ours; systems of the paper alone come first."""
+    """The paper's scores and ours; systems that only the paper has come first."""
     rows: dict[str, dict[str, Cell]] = {name: {} for name in theirs if name not in scores}
     for name in (*rows, *scores):
         keys = (f"paper_{key}" for key in _SCORES)
         cells = rows[name] = dict(zip(keys, theirs.get(name, [None] * 4), strict=True))
-        if own := scores.get(name):
-            cells |= zip(_SCORES, (own.f1_masculine, own.f1_feminine, own.bias, own.f1_overall), strict=True)
+        if ours := scores.get(name):
+            cells |= zip(
+                _SCORES, (ours.f1_masculine, ours.f1_feminine, ours.bias, ours.f1_overall), strict=True
+            )
     return Section(title, list(rows.items()))
 
 
@@ -199,8 +201,8 @@ def against_parallelism(systems: Systems, paper: Mapping[str, Any]) -> Table:
     for name in ("Transformer-Single", "Transformer-Multi"):
         shares = pair_shares(gold, decided["Parallelism"], decided[name]).tolist()
         rows: list[tuple[str, dict[str, Cell]]] = []
-        for verdict, own, published_keys in zip(("right", "wrong"), shares, keys, strict=True):
-            cells: dict[str, Cell] = dict(zip(("right", "wrong"), own, strict=True))
+        for verdict, ours, published_keys in zip(("right", "wrong"), shares, keys, strict=True):
+            cells: dict[str, Cell] = dict(zip(("right", "wrong"), ours, strict=True))
             if name == "Transformer-Single":
                 cells |= zip(("paper_right", "paper_wrong"), map(theirs.get, published_keys), strict=True)
             rows.append((f"Parallelism {verdict}", cells))
@@ -219,9 +221,9 @@ def against_parallelism(systems: Systems, paper: Mapping[str, Any]) -> Table:
 
 
 def pair_shares(gold: Bools, first: Bools, second: Bools) -> Floats:
-    """Percent of all pairs of pronoun and name by the first system, right and wrong, and the second, (2, 2)."""
-    one, two = gold == first, gold == second
-    return np.array([[100.0 * (a & b).mean() for b in (two, ~two)] for a in (one, ~one)])
+    """Percent of pairs of pronoun and name, (2, 2): rows are the first system right and wrong, columns the second."""
+    right, also = gold == first, gold == second
+    return np.array([[100.0 * (a & b).mean() for b in (also, ~also)] for a in (right, ~right)])
 
 
 def test_table(systems: Systems, paper: Mapping[str, Any]) -> Table:

@@ -27,17 +27,20 @@ CATEGORIES = {
     "knowledge": "domain knowledge",
     "error": "annotation error, truly ambiguous",
 }
-"""What is needed to resolve a Red pair, as in table 12: the word in a file of annotations, and the paper's."""
+"""What is needed to resolve a Red pair (table 12): the word in a file of annotations to the paper's words."""
 RED_COLUMNS = ("id", "name", "category", "pronoun", "A", "B", "gold", "text")
 RED_ROWS = 75  # pairs that the authors sorted
-# the first four that are available, as many as in the paper
+# the first four available ones are used, since the paper uses four
 _BY_PRIORITY = (NEURALCOREF, E2E, "Transformer-Multi", "Parallelism", "Syntactic Distance", "Token Distance")
 _COUNT = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
-    """Agreement of systems on m pairs (row, name): ``right`` counts those right; all Green, some Yellow, none Red."""
+    """Agreement of systems with gold on m pairs (row, name), (m, 2); ``right`` (m,) counts the systems that are right.
+
+    Pairs that all systems get right are Green, some Yellow, none Red.
+    """
 
     systems: tuple[str, ...]
     pairs: NDArray[np.int64]
@@ -148,22 +151,22 @@ def read_red(path: Path) -> Counter[str]:
 
 
 def opposed(first: Bools, second: Bools) -> Bools:
-    """Rows, (n,), on which each of two systems names one of A and B alone, and not the same."""
-    one = (first.sum(axis=1) == 1) & (second.sum(axis=1) == 1)
-    return np.asarray(one & (first != second).all(axis=1))
+    """True for rows, (n,), on which both systems choose a single name, and not the same one."""
+    single = (first.sum(axis=1) == 1) & (second.sum(axis=1) == 1)
+    return np.asarray(single & (first != second).all(axis=1))
 
 
 def parallelism_choices(corpus: Corpus, parser: str | Path | None = None) -> Bools:
-    """Parallelism's choices among detected candidates, (n, 3): it makes one, scored as A or B, that is a name."""
-    found = np.zeros((len(corpus), 3), dtype=bool)
+    """Parallelism among detected candidates, (n, 3) bool: it chooses a name, which counts as A or B, and is A or B."""
+    choices = np.zeros((len(corpus), 3), dtype=bool)
     for row, (example, tree) in enumerate(zip(corpus, parses(corpus, parser), strict=True)):
         names = scene(example, tree, "detected")
         winner = sieve(passes(Cue.PARALLELISM, measure(names), PAPER))[0]
         if winner >= 0:
             span = names.spans[winner]
             is_name = span.overlaps(example.a) or span.overlaps(example.b)
-            found[row] = True, names.hits[winner].any(), is_name
-    return found
+            choices[row] = True, names.hits[winner].any(), is_name
+    return choices
 
 
 def statistics_table(
@@ -178,9 +181,9 @@ def statistics_table(
     counts: dict[str, dict[str, Cell]] = {}
     for systems, difficulty in agreement:
         split = systems.corpus.name
-        chosen, hits, own = parallelism_choices(systems.corpus, parser).T
-        neither[split] = float((chosen & ~own).sum() / max(1, chosen.sum()))
-        scored[split] = float((hits & ~own).sum() / max(1, hits.sum()))
+        chosen, hits, is_name = parallelism_choices(systems.corpus, parser).T
+        neither[split] = float((chosen & ~is_name).sum() / max(1, chosen.sum()))
+        scored[split] = float((hits & ~is_name).sum() / max(1, hits.sum()))
         right[split] = float(difficulty.right.mean())
         for name, resolver in systems.resolvers.items():
             rows_opposed = opposed(systems.cues[DETECTED]["Parallelism"], resolver.decided)

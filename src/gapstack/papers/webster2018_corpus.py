@@ -29,20 +29,22 @@ def patterns_table(splits: Mapping[str, Corpus], parser: str | Path | None = Non
     genders = first_names().genders
     rows: list[tuple[str, dict[str, Cell]]] = []
     for pattern in Pattern:
-        own = [(e, tree) for e, tree in parsed if pattern_of(e) == pattern]
-        cells: dict[str, Cell] = {"order": _ORDER[pattern], "rows": len(own)}
+        matching = [(e, tree) for e, tree in parsed if pattern_of(e) == pattern]
+        cells: dict[str, Cell] = {"order": _ORDER[pattern], "rows": len(matching)}
         cells |= {split: sum(pattern_of(e) == pattern for e in rows) for split, rows in splits.items()}
-        if own:
-            cells["sentences"] = 100 * sum(_in_its_sentences(e, tree) for e, tree in own) / len(own)
-            cells["mined"] = 100 * sum(_is_mined(e, tree, genders) for e, tree in own) / len(own)
+        if matching:
+            count = len(matching)
+            cells["sentences"] = 100 * sum(_in_its_sentences(e, tree) for e, tree in matching) / count
+            cells["mined"] = 100 * sum(_is_mined(e, tree, genders) for e, tree in matching) / count
             if pattern is not Pattern.FINAL:
-                pronouns = ((tree, tree.tokens_in(e.pronoun)) for e, tree in own)
+                pronouns = ((tree, tree.tokens_in(e.pronoun)) for e, tree in matching)
                 initial = sum(len(tokens) > 0 and is_initial(tree, tokens[0]) for tree, tokens in pronouns)
-                cells["initial"] = 100 * initial / len(own)
+                cells["initial"] = 100 * initial / count
         rows.append((pattern.value, cells))
     return Table(
         [
-            *(Column("order", "order of mentions"), Column("rows", "rows")),
+            Column("order", "order of mentions"),
+            Column("rows", "rows"),
             *(Column(split, split) for split in splits),
             *(Column(key, f"{key.removesuffix('s')} %", 1) for key in ("sentences", "initial", "mined")),
         ],
@@ -121,7 +123,7 @@ def _in_its_sentences(example: Example, tree: Parse) -> bool:
     tokens = [tree.tokens_in(span) for span in (example.pronoun, *sorted((example.a, example.b)))]
     if not all(tokens):
         return False
-    pronoun, a, b = (int(tree.sentence[one[0]]) for one in tokens)
+    pronoun, a, b = (int(tree.sentence[each[0]]) for each in tokens)
     match pattern_of(example):
         case Pattern.FINAL:
             return a == b and pronoun - b in (0, 1)
@@ -146,8 +148,8 @@ def _is_mined(example: Example, tree: Parse, genders: Mapping[str, Gender]) -> b
 def _ratio(*counts: int) -> str:
     """Counts as a ratio, in units of the last one, or of the mean of the last two of three."""
     unit = sum(counts[1:]) / (len(counts) - 1)
-    ones = [f"{round(count / unit, 1):g}" for count in counts] if unit else map(str, counts)
-    return ":".join(ones)
+    ratios = [f"{round(count / unit, 1):g}" for count in counts] if unit else map(str, counts)
+    return ":".join(ratios)
 
 
 def _genders(corpus: Corpus) -> str:

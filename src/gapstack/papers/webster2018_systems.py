@@ -19,7 +19,8 @@ from gapstack.members.transformer import TransformerMulti, TransformerSingle
 from gapstack.resolvers.align import read_resolver
 from gapstack.types import Bools
 
-Decisions = dict[str, Bools]  # (n, 2) decisions by the name of the system
+Decisions = dict[str, Bools]
+"""Decisions (n, 2) by the name of the system."""
 
 CUES: dict[Context, dict[str, Cue]] = {
     "snippet-context": {
@@ -30,7 +31,7 @@ CUES: dict[Context, dict[str, Cue]] = {
     },
     "page-context": {"Parallelism+URL": Cue.URL},
 }
-"""Cues by their names in the paper, in the least context that they read."""
+"""Cues by their names in the paper, in the smallest context that suffices for them."""
 DETECTED = Setting("detected", "snippet-context")
 GOLD_TWO_MENTION = Setting("gold-two-mention", "snippet-context")
 ALL_CUES = "All cues"
@@ -58,38 +59,38 @@ class Systems:
 
     def resolver_scores(self) -> dict[str, Scores]:
         """Score each resolver on all rows, and on the rows that it was run on where these are fewer."""
-        found: dict[str, Scores] = {}
+        scores: dict[str, Scores] = {}
         for name, resolver in self.resolvers.items():
-            found[name] = score_decisions(self.corpus, resolver.decided)
+            scores[name] = score_decisions(self.corpus, resolver.decided)
             rows = np.flatnonzero(resolver.given)
             if 0 < len(rows) < len(self.corpus):
-                part = self.corpus.take(rows)
-                found[f"{name}, {len(rows)} rows given"] = score_decisions(part, resolver.decided[rows])
-        return found
+                given = self.corpus.take(rows)
+                scores[f"{name}, {len(rows)} rows given"] = score_decisions(given, resolver.decided[rows])
+        return scores
 
 
 def read_resolvers(corpus: Corpus, split: str, folder: Path, heads: Heads) -> dict[str, ResolverDecisions]:
     """Decisions of the off-the-shelf resolvers with files for ``split`` in ``folder``, by name."""
     import pandas as pd  # slow to import
 
-    found: dict[str, ResolverDecisions] = {}
+    resolvers: dict[str, ResolverDecisions] = {}
     neuralcoref = folder / f"neuralcoref_hf_{split}.jsonl.xz"
     if neuralcoref.is_file():
         clusters = read_resolver(neuralcoref, corpus).clusters
-        found[NEURALCOREF] = ResolverDecisions(clusters.decide(corpus, heads), clusters.covers(corpus))
+        resolvers[NEURALCOREF] = ResolverDecisions(clusters.decide(corpus, heads), clusters.covers(corpus))
     e2e = folder / f"e2e_coref_gap_{split}_features.tsv"
     if e2e.is_file():
         values = pd.read_csv(e2e, sep="\t", index_col=0)[["A-e2e", "B-e2e"]].to_numpy(dtype=bool)
-        # row i is that of the id that ends in i + 1
+        # the file has no ids: row i belongs to the id that ends in i + 1
         decided = values[[int(name.rpartition("-")[2]) - 1 for name in corpus.ids]]
-        found[E2E] = ResolverDecisions(decided, np.ones(len(corpus), dtype=bool))
-    return found
+        resolvers[E2E] = ResolverDecisions(decided, np.ones(len(corpus), dtype=bool))
+    return resolvers
 
 
 def cue_decisions(
     corpus: Corpus, setting: Setting, parser: str | Path | None = None, seed: int = 0
 ) -> Decisions:
-    """Decisions of the cues that need the context of ``setting``; in snippet-context also of random names."""
+    """Decisions of the cues in the context of ``setting``; in snippet-context also of a random choice."""
     decided: Decisions = {}
     if setting.context == "snippet-context":
         generator = np.random.default_rng(seed)
@@ -104,7 +105,7 @@ def cue_decisions(
 
 
 class FittedCues:
-    """All cues: ExtraTrees over the others' decisions (footnote 20), by instances as in Transformer-Multi."""
+    """All cues: ExtraTrees over the others' decisions (footnote 20), an instance per name as in Transformer-Multi."""
 
     def __init__(
         self,
@@ -151,7 +152,7 @@ class FittedCues:
 
 
 def _features(decided: Mapping[Context, Decisions], context: Context) -> Bools:
-    """Choices of the cues that may be used in a context, (2n, cues): a row for each name."""
+    """Decisions of the cues allowed in a context, (2n, cues), a row for each name."""
     contexts = [c for c in CUES if c in ("snippet-context", context)]
     used = [answers for c in contexts for name, answers in decided[c].items() if name != "Random"]
     return np.stack(used, axis=-1).reshape(-1, len(used))

@@ -53,20 +53,32 @@ OURS: Mapping[str, tuple[str | None, str | None, tuple[str, ...]]] = {
 }
 """Table 3's columns for our members as :data:`RECIPE` sets them: fine-tuning, crossing, resources.
 
-``single``: one encoder is fine-tuned, ``one layer``: one layer of it, None: it is frozen. ``coref`` is none of ours by
-default: clusters of a resolver are a setting of ``grep``.
+``single``: one encoder is fine-tuned; ``one layer``: one layer of it; None: it is frozen. None of our members has
+``coref`` by default: clusters of a resolver are a setting of ``grep``.
 """
 
 _COLUMNS = (
-    *(Column("encoder", "encoder"), Column("cross_validated", "logloss CV"), Column("logloss", "logloss")),
-    *(Column("f1_masculine", "F1 M", 1), Column("f1_feminine", "F1 F", 1), Column("f1_overall", "F1 O", 1)),
-    *(Column("bias", "bias"), Column("seconds", "seconds", 0), Column("parameters", "learned")),
+    Column("encoder", "encoder"),
+    Column("cross_validated", "logloss CV"),
+    Column("logloss", "logloss"),
+    Column("f1_masculine", "F1 M", 1),
+    Column("f1_feminine", "F1 F", 1),
+    Column("f1_overall", "F1 O", 1),
+    Column("bias", "bias"),
+    Column("seconds", "seconds", 0),
+    Column("parameters", "learned"),
 )
 _TABLE3 = (
-    *(Column("rank", "rank"), Column("stage2", "stage 2", 5), Column("f1_overall", "F1", 1)),
-    *(Column("bias", "bias", 2), Column("size", "team")),
-    *(Column("affiliation", "affiliation"), Column("region", "region"), Column("tuning", "fine-tuning")),
-    *(Column("crossing", "feature crossing"), Column("resources", "resources")),
+    Column("rank", "rank"),
+    Column("stage2", "stage 2", 5),
+    Column("f1_overall", "F1", 1),
+    Column("bias", "bias", 2),
+    Column("size", "team"),
+    Column("affiliation", "affiliation"),
+    Column("region", "region"),
+    Column("tuning", "fine-tuning"),
+    Column("crossing", "feature crossing"),
+    Column("resources", "resources"),
 )
 
 
@@ -114,7 +126,7 @@ def _measured(run: Run, result: Result) -> dict[str, Any]:
 
 
 def scores_table(systems: Sequence[Mapping[str, Any]], title: str, note: str) -> Table:
-    """A line for each member as measured here, then one for each published figure."""
+    """A row for each member as measured here, followed by a row for each of its published figures."""
     rows: list[tuple[str, Mapping[str, Cell]]] = []
     for system in systems:
         measured = system["measured"]
@@ -150,9 +162,9 @@ def teams_table(names: Sequence[str], overview: Mapping[str, Any]) -> Table:
     for team, (*facts, tuning, crossing, used) in overview["systems"].items():
         cells = dict(zip(("rank", "stage2", "size", "affiliation", "region"), facts, strict=True))
         scores = {key: NOTES["stage2"][team].get(key) for key in ("f1_overall", "bias")}
-        own = [name for name in dict.fromkeys(names) if name in OURS and NOTES["teams"][name] == team]
+        ours = [name for name in dict.fromkeys(names) if name in OURS and NOTES["teams"][name] == team]
         rows = [(team, cells | scores | _facts((tuning, crossing, used)))]
-        sections.append(Section("", rows + [(f"- our {name}", _facts(OURS[name])) for name in own]))
+        sections.append(Section("", rows + [(f"- our {name}", _facts(OURS[name])) for name in ours]))
     return Table(
         _TABLE3,
         sections,
@@ -178,8 +190,8 @@ def reported() -> dict[str, list[dict[str, Any]]]:
                 line["source"] = f"GAP paper, {key.partition('_')[0]}"
                 line |= zip(keys, gap[key][system], strict=True)
                 lines.setdefault(member, []).append(line)
-    for member, own in NOTES["systems"].items():
-        lines.setdefault(member, []).extend(line | {"note": True} for line in own)
+    for member, noted in NOTES["systems"].items():
+        lines.setdefault(member, []).extend(line | {"note": True} for line in noted)
     for team, noted in NOTES["stage2"].items():
         figures = {key: noted[key] for key in ("f1_overall", "bias") if key in noted}
         figures["logloss"] = teams[team][1]

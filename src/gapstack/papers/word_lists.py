@@ -1,4 +1,4 @@
-"""Word lists for measures of bias in word vectors and debiasers."""
+"""Word lists for debiasers and for measures of bias in word vectors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def read_lists() -> Lists:
         definitional=load("definitional_pairs.json", Pairs),
         equalize=load("equalize_pairs.json", Pairs),
         gender_specific=specific,
-        # the first number is the degree to which the word is gendered by definition
+        # the first number says how gendered the word is by definition
         professions=tuple(
             word
             for word, by_definition, _ in load("professions.json", list[tuple[str, float, float]])
@@ -92,7 +92,7 @@ def read_sembias(path: Path) -> tuple[Pairs, ...]:
     rows = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         with located(Place(path, number), "four pairs word:word"):
-            pairs = [(one, other) for one, other in (pair.split(":") for pair in line.split())]
+            pairs = [(first, second) for first, second in (pair.split(":") for pair in line.split())]
             first, second, third, fourth = pairs
         rows.append((first, second, third, fourth))
     return tuple(rows)
