@@ -50,7 +50,7 @@ def test_missing_words_are_listed_and_measures_that_lack_too_many_are_refused():
 
 
 def test_a_vocabulary_for_which_nothing_can_be_measured_is_refused_with_the_coverage():
-    with pytest.raises(DataError, match=r"nothing can be measured.*definitional pairs: 0 of 4 \(0%\)"):
+    with pytest.raises(DataError, match=r"no measure is possible.*definitional pairs: 0 of 4 \(0%\)"):
         audit_embeddings(Vectors("tiny", ("a", "b"), np.eye(2)), LISTS)
 
 

@@ -59,7 +59,7 @@ def locate(
 def locate_pairs(
     space: Vectors, pairs: Sequence[tuple[str, str]], name: str, minimum: float = MINIMUM
 ) -> tuple[Rows, Coverage]:
-    """Rows (n, 2) of the pairs with both words in the space, and their coverage; DataError if it is below ``minimum``."""
+    """Rows (n, 2) of the pairs with both words in the space, and their coverage; DataError if that is too low."""
     rows = [(space.row(first), space.row(second)) for first, second in pairs]
     missing = tuple(":".join(pair) for pair, located in zip(pairs, rows, strict=True) if None in located)
     coverage = Coverage(name, len(pairs), missing)
@@ -69,7 +69,7 @@ def locate_pairs(
 
 
 def neutral_rows(space: Vectors, lists: Lists, fewest: int = 0) -> Rows:
-    """Rows (n,) of neutral words: lower-case letters, not on a list of gendered words; DataError if under ``fewest``."""
+    """Rows (n,) of neutral words: lower-case letters, not on a gendered list; DataError if under ``fewest``."""
     rows = np.flatnonzero(
         [w.isalpha() and w.islower() and len(w) < 20 and w not in lists.gendered for w in space.words]
     )
