@@ -81,7 +81,7 @@ def test_all_runs_are_a_leaderboard_and_a_broken_one_says_why(workplace):
     assert (row["name"], row["system"], row["folds"]) == ("tiny-sample", "stack", "6 of 6")
     assert row["out of fold logloss_low"] < row["out of fold logloss"] < row["out of fold logloss_high"]
     assert [row["name"] for row in without["rows"]] == ["broken"]
-    assert "broken: " in gap("runs").split("nothing is to be chosen")[1]
+    assert "broken: " in gap("runs").split("do not choose a run")[1]
 
 
 def test_some_members_of_a_recipe_are_a_run_of_their_own(workplace):

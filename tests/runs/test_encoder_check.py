@@ -41,7 +41,7 @@ def test_members_that_differed_in_their_encoder_alone_are_one_with_the_weight_of
     scaled, lines = on_encoder(whole, str(tiny_encoder_folder))
     assert [part.label for part in scaled.members] == ["probert", "surface"]
     assert scaled.stackers[0].settings["weights"] == [90, 10]
-    assert lines[-1] == "2 members of 3: those that differed in their encoder alone are one"
+    assert lines[-1] == "2 members of 3: those that differed only in their encoder are one"
 
 
 def test_a_member_of_two_encoders_reads_one(tiny_encoder_folder):

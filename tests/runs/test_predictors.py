@@ -48,7 +48,7 @@ class TestStoredAnswers:
     def test_are_refused_for_other_rows_members_and_unfinished_runs(self, finished, tmp_path):
         with pytest.raises(MemberError, match=r'no member of run .* is called "nobody"; .*prior'):
             run_answers(finished.folder, finished.test, "nobody")
-        with pytest.raises(MismatchError, match="no answers for all"):
+        with pytest.raises(MismatchError, match="not have predictions for all"):
             run_answers(finished.folder, Corpus([*finished.test, *finished.train]))
         shutil.copy(finished.folder.manifest_path, tmp_path)
         with pytest.raises(DataError, match="Finish or repair it"):
