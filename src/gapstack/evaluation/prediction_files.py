@@ -81,7 +81,7 @@ def _rows_of(path: Path, ids: Sequence[str], corpus: Corpus, is_tsv: bool) -> tu
     }
     notes = [
         f"{counted(len(names), 'id')} {'is' if len(names) == 1 else 'are'} {state} ({', '.join(sorted(names)[:3])})"
-        for state, names in found.items()
+        for state, names in irregular.items()
         if names
     ]
     if (rows < 0).all() or (notes and not is_tsv):
