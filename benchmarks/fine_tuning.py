@@ -34,7 +34,7 @@ from gapstack.data import sources
 from gapstack.data.gap_files import read_gap
 from gapstack.encoding.encoders import load_encoder
 from gapstack.members.fine_tuned import Network
-from gapstack.members.probert import ProBERT, PronounHead
+from gapstack.members.probert import ProBERT, ProBERTHead
 from gapstack.training import predict, train
 
 TRAINER, BEST_TRAINER, OURS, UNFROZEN, BESIDE, FORWARD = (
@@ -61,7 +61,7 @@ def measure(name: str, file: Path, rows: int) -> dict[str, float]:
     trainers = {TRAINER: {}, BEST_TRAINER: BEST}
     dropout = {} if name == TRAINER else {"attention_probs_dropout_prob": 0.0}
     network = (
-        Network(encoder.fresh_model(**dropout), PronounHead(encoder.hidden_size))
+        Network(encoder.fresh_model(**dropout), ProBERTHead(encoder.hidden_size))
         if name in trainers
         else member._network((plan,))[1]
     )

@@ -30,7 +30,7 @@ from transformers import BertConfig, BertModel
 
 from gapstack.encoding.pieces import PieceView
 from gapstack.members.fine_tuned import Network
-from gapstack.members.probert import ProBERT, PronounHead
+from gapstack.members.probert import ProBERT, ProBERTHead
 from gapstack.training import PieceData, TrainingPlan, predict, train
 
 LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
@@ -56,7 +56,7 @@ def network(size: dict[str, int], *, attention_dropout: bool) -> Network:
     """BERT of this size with random weights, and ProBERT's head."""
     options = {} if attention_dropout else {"attention_probs_dropout_prob": 0.0}
     encoder = BertModel(BertConfig(**size, **options), add_pooling_layer=False)
-    return Network(encoder, PronounHead(size["hidden_size"]))
+    return Network(encoder, ProBERTHead(size["hidden_size"]))
 
 
 def timed(device: str, work: Callable[..., object], *arguments: object) -> tuple[float, float]:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gapstack.comparison import compare, tables
+from gapstack.comparison import compare
+from gapstack.comparison.tables import scores_table as compared
 from gapstack.display.report import scores_table
 from gapstack.evaluation import METRICS, score
 from gapstack.evaluation.metrics import Metric, mean_score
@@ -55,6 +56,6 @@ def test_it_is_in_scores_intervals_tests_ranking_and_tables(added, systems, samp
     assert interval.value == pytest.approx(values[best])
     assert interval.low < interval.value < interval.high
     assert comparison.pairs["spherical"].compared(0, 1).value > 0
-    assert "spherical" in [column.title for column in tables.scores_table(comparison).columns]
+    assert "spherical" in [column.title for column in compared(comparison).columns]
     shown = scores_table({"rows": [(name, score(sample_test, p)) for name, p in systems.items()]})
     assert "spherical" in shown.markdown()

@@ -73,7 +73,7 @@ def test_calibration_error_by_hand():
         ([[math.inf, 0.5, 0.5]], "row 0"),
         ([[0.5, 0.5]], "shape"),
         ([0.2, 0.3, 0.5], "shape"),
-        (np.ones((2, 3)), "1 labels"),
+        (np.ones((2, 3)), "expected 1"),
     ],
 )
 def test_rows_that_are_not_probabilities_are_refused(rows, named):

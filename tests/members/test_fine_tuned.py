@@ -18,7 +18,6 @@ QUICK = {"epochs": 1, "head_lr": 1e-2, "precision": "float32"}
 def stage2_rows(sample_test, monkeypatch, tmp_path) -> Corpus:
     """Rows that stand for stage 2, and a folder of two submissions for them."""
     rows = sample_test[:20].unlabelled()
-    monkeypatch.setattr(teacher.sources, "stage2", lambda: rows)
     monkeypatch.setattr(teacher.sources, "find", lambda name: None)
     write_gap(tmp_path / "stage2.tsv", rows)
     monkeypatch.setattr(teacher.sources, "require", lambda name: tmp_path / "stage2.tsv")

@@ -13,6 +13,7 @@ from gapstack.data.gap_files import (
     write_scorer_tsv,
     write_submission,
 )
+from gapstack.data.gender import swap_gender
 
 __all__ = [
     "Corpus",
@@ -27,6 +28,7 @@ __all__ = [
     "read_gap",
     "read_scorer_tsv",
     "read_submission",
+    "swap_gender",
     "write_gap",
     "write_scorer_tsv",
     "write_submission",

@@ -302,15 +302,16 @@ def _group(members: Sequence[Mention], probability: float) -> Candidate:
 
 
 def _among(text: Text, answer: Answer) -> Answer:
-    """The answer among the given names and nobody, who share all but what is left for people not given."""
+    """The answer among the given names and nobody of them, who gets the probability of all other people."""
     given = [
         one
         for one in answer.candidates
         if any(text.text[slice(*span)] in text.names for span in one.mentions)
     ]
-    scale = MOST / max(answer.nobody + sum(one.probability for one in given), 1e-9)
+    nobody = answer.nobody + sum(one.probability for one in answer.candidates if one not in given)
+    scale = MOST / max(nobody + sum(one.probability for one in given), 1e-9)
     candidates = tuple(replace(one, probability=scale * one.probability) for one in given)
-    return replace(answer, candidates=candidates, nobody=scale * answer.nobody, other=1 - MOST)
+    return replace(answer, candidates=candidates, nobody=scale * nobody, other=1 - MOST)
 
 
 def _people(linker: Linker, answers: Sequence[Answer]) -> list[KnownPerson]:
