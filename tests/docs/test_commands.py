@@ -35,7 +35,12 @@ NOT_RUN = {
     r"gap resolve fastcoref|gap (mine|audit) .*(--corpus|--fresh)": "needs a resolver, a corpus or a server",
     r".*localhost:8000": "needs a server",
 }
-SMALLER = {"gap run ": " --folds 3", "gap tune ": " --trials 2"}
+SMALLER = {
+    "gap run ": " --folds 3",
+    "gap tune ": " --trials 2",
+    "gap audit quickstart": " --limit 60",
+    "gap audit default": " --limit 60",
+}
 """Options that are added to commands, the last one being in force; with them, a run takes seconds."""
 
 
