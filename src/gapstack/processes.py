@@ -18,7 +18,6 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolEx
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.util import find_spec
 from itertools import chain, count
 from logging.handlers import QueueHandler
 from multiprocessing import current_process, get_context
@@ -300,10 +299,10 @@ def _prepare_worker(threads: int) -> None:
     die_with_parent()
     raise_gc_threshold()
     silence()
-    if find_spec("torch") is None:  # texts are annotated without it
+    try:
+        import torch
+    except ModuleNotFoundError:  # texts are annotated without it
         return
-    import torch
-
     torch.set_num_threads(threads)
     place = current_process()._identity  # empty in Ray, which assigns GPUs itself
     if place and torch.cuda.is_available():

@@ -32,15 +32,13 @@ ON_FILES = """
 gap score one.csv --gold rows.tsv --json
 gap compare one.csv two.csv --gold rows.tsv --replicates 100 --html page.html
 gap submit-check one.csv --against rows.tsv
-gap stack one.csv two.csv --gold rows.tsv --folds 3 --stacker pool --output stacked.csv
+gap stack one.csv two.csv --gold rows.tsv --folds 3 --stacker logistic --output stacked.csv
 gap predict default --input rows.tsv --output answers.csv --limit 5
 gap audit default --suite winogender --limit 20 --html audit.html
-gap mine book.txt --all --output mined.tsv
 gap recipes
 gap recipes --json
 gap recipes quickstart --export mine.toml
 gap members --json
-gap data status --quiet
 gap runs
 """
 NEEDS_TRAIN = ("run quickstart --data sample", "reproduce rudinger2018", "annotate book.txt -o book.parquet")
