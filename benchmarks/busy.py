@@ -1,6 +1,6 @@
-"""Time of a command on a quiet machine and beside busy processes, and their ratio.
+"""Time of a command alone and next to busy processes, and the ratio.
 
-CPU seconds that grow beside busy processes are threads that spin while they wait.
+CPU seconds that grow next to busy processes show threads that spin while they wait.
 
     python benchmarks/busy.py -- gap run quickstart --data sample --fresh
     python benchmarks/busy.py --busy 2 --repeats 3 -- gap predict default --input rows.tsv --output out.csv
@@ -40,7 +40,7 @@ def seconds_of(command: Sequence[str], repeats: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print seconds alone, beside busy processes, and the ratio."""
+    """Print seconds alone, next to busy processes, and the ratio."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -51,8 +51,10 @@ def main() -> None:
     quiet, quiet_cpu = seconds_of(options.command, options.repeats)
     with busy_processes(options.busy):
         busy, busy_cpu = seconds_of(options.command, options.repeats)
-    print(f"alone {quiet:.1f} s, beside {options.busy} busy processes {busy:.1f} s, ratio {busy / quiet:.2f}")
-    print(f"CPU: alone {quiet_cpu:.1f} s, beside them {busy_cpu:.1f} s, ratio {busy_cpu / quiet_cpu:.2f}")
+    print(
+        f"alone {quiet:.1f} s, next to {options.busy} busy processes {busy:.1f} s, ratio {busy / quiet:.2f}"
+    )
+    print(f"CPU: alone {quiet_cpu:.1f} s, next to them {busy_cpu:.1f} s, ratio {busy_cpu / quiet_cpu:.2f}")
 
 
 if __name__ == "__main__":

@@ -98,9 +98,9 @@ def measure(member: Member, test: Corpus, swapped: Corpus, items: Items) -> list
     before, after = (member.predict_proba(rows) for rows in (test, swapped))
     changed = np.array([one != other for one, other in zip(test, swapped, strict=True)])
     flips = 100 * float((before.argmax(1) != after.argmax(1))[changed].mean())
-    found = score(test, before)
-    gap = [found.logloss, found.f1_overall, found.f1_masculine, found.f1_feminine, found.bias]
-    return [*map(float, gap), flips, *stereotypes(items, member.predict_proba(items.corpus))]
+    scores = score(test, before)
+    figures = [scores.logloss, scores.f1_overall, scores.f1_masculine, scores.f1_feminine, scores.bias]
+    return [*map(float, figures), flips, *stereotypes(items, member.predict_proba(items.corpus))]
 
 
 def current_release(items: Items) -> Items:

@@ -56,7 +56,7 @@ def predict(size: int) -> None:
 
 
 def annotate(size: int) -> None:
-    """Resolve a document of so many words."""
+    """Resolve a document of ``size`` words."""
     words: list[str] = []
     for row in sample():
         words += [*row.text.split(), "\n\n"]
@@ -65,14 +65,14 @@ def annotate(size: int) -> None:
 
 
 def ask(size: int) -> None:
-    """Resolve a pronoun among so many women, two to a sentence."""
+    """Resolve a pronoun whose candidates are ``size`` women, two per sentence."""
     people = [f"{first} {last}" for last in SURNAMES for first in NAMES][:size]
     pairs = zip(people[::2], people[1::2], strict=True)
     resolver().ask(" ".join(f"{one} met {other}." for one, other in pairs) + " She smiled.", pronoun="She")
 
 
 def compare(size: int) -> None:
-    """Compare so many submissions."""
+    """Compare ``size`` submissions."""
     rng, truth = np.random.default_rng(0), np.eye(3)[sample().labels]
     systems = {f"system {number}": rng.dirichlet(np.ones(3), len(truth)) + truth for number in range(size)}
     systems = {name: answers / answers.sum(axis=1, keepdims=True) for name, answers in systems.items()}

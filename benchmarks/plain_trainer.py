@@ -29,7 +29,7 @@ BEST = {
     "per_device_train_batch_size": 32,
     "train_sampling_strategy": "group_by_length",
 }
-"""Trainer's best standard settings, beside SDPA and no attention dropout, which are the network's; AdamW is fused."""
+"""Trainer's best standard settings, with SDPA and no attention dropout, which are the network's; AdamW is fused."""
 
 
 def fit(network: nn.Module, data: PieceData, rows: int, **settings: Any) -> None:

@@ -75,7 +75,7 @@ class Clock:
 
 @pytest.fixture
 def written(monkeypatch):
-    """Reads the lines that were written to a console that is no terminal."""
+    """Reads the lines that were written to a console that is not a terminal."""
     console = Console(file=io.StringIO(), width=100)
     monkeypatch.setattr(module, "console", console)
     return lambda: console.file.getvalue().splitlines()

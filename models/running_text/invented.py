@@ -8,24 +8,18 @@ A text is a few stories of two people each; what is annotated is written in brac
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
-import pandas as pd
+from build_lexicon import world_names
 from corpora import AnnotatedDocument
 
 from gapstack.data import Span
+from gapstack.data.example import Gender
+from gapstack.data.person_words import HE, PRONOUNS, SHE, Pronoun
 
-_SHE, _HE = "she her her hers herself", "he him his his himself"
-_OTHERS = (
-    "they them their theirs themself",
-    "they them their theirs themselves",
-    "xe xem xyr xyrs xemself",
-    "ze zir zir zirs zirself",
-    "ze hir hir hirs hirself",
-    "ey em eir eirs eirself",
-    "fae faer faer faers faerself",
-)
+T = TypeVar("T")
 _WOMEN = """
 sister mother aunt niece daughter wife grandmother girlfriend stepmother stepdaughter godmother mother-in-law
 sister-in-law granddaughter
@@ -111,14 +105,14 @@ _INTRODUCTIONS = (
     "{M} wrote to us on Monday.",
     "{M} called the office.",
 )
-_SIDE_BY_SIDE = (
+_TOGETHER = (
     "{G} met in {P}.",
     "{G} ran.",
     "{G} are old friends.",
     "{G} were in {P} when it rained.",
     "We invited {G}.",
 )
-_TOGETHER = (
+_RELATED = (
     "{N} is {of b R}.",
     "{of b R} is called {N}.",
     "{N} became {of b R} in {P}.",
@@ -186,34 +180,33 @@ _MARK = re.compile(r"\[([a-z]):|\]")
 
 
 class _Names:
-    """First names by gender, and surnames."""
+    """First names of men, of women and of both, and surnames."""
 
-    def __init__(self, path: Path):
-        columns = ["name", "men", "women", "surnames", "is_word"]
-        table = pd.read_csv(path, sep="\t", names=columns, keep_default_na=False)
-        table["name"] = table["name"].str.title()
-        men, women = table["men"], table["women"]
-        self.women = table["name"][(women > 0) & (men == 0)].tolist()
-        self.men = table["name"][(men > 0) & (women == 0)].tolist()
-        self.both = table["name"][(men > 0) & (women > 0)].tolist()
-        self.surnames = table["name"][(men + women == 0) & (table["surnames"] > 0)].tolist()
+    def __init__(self) -> None:
+        table = world_names()
+        men, women = table["men"] > 0, table["women"] > 0
+        names = table.index.str.title()
+        self.men, self.women, self.both, self.surnames = (
+            names[which].tolist()
+            for which in (men & ~women, women & ~men, men & women, ~men & ~women & (table["surnames"] > 0))
+        )
 
 
 class InventedTexts:
     """Makes texts, each from a random generator."""
 
-    def __init__(self, names: Path):
-        self.names = _Names(names)
+    def __init__(self) -> None:
+        self.names = _Names()
 
     def make(self, rng: np.random.Generator, stories: int = 4) -> AnnotatedDocument:
         """A text of some stories; people of different stories are different."""
         text, mentions = "", dict[Span, str]()
         for number in range(stories):
-            written, found = _read_brackets(_Story(self, rng).write())
+            written, spans = _read_brackets(_Story(self.names, rng).write())
             if rng.random() < 0.08:
                 written = written.lower()
             text += ("\n\n" if rng.random() < 0.5 else " ") if text else ""
-            for span, who in found:
+            for span, who in spans:
                 person = who if who == "i" else f"{number}{who}"
                 mentions[Span(len(text) + span.start, len(text) + span.end)] = person
             text += written
@@ -223,13 +216,13 @@ class InventedTexts:
 class _Story:
     """A story of two people, *a* and *b*."""
 
-    def __init__(self, texts: InventedTexts, rng: np.random.Generator):
-        self._names, self._rng = texts.names, rng
+    def __init__(self, names: _Names, rng: np.random.Generator):
+        self._names, self._rng = names, rng
         self._genders = {"a": int(rng.integers(2))}
         self._differ = rng.random() < 0.75
         self._genders["b"] = 1 - self._genders["a"] if self._differ else self._genders["a"]
-        self._forms = {
-            who: (self._pick(_OTHERS) if rng.random() < 0.15 else (_HE, _SHE)[gender]).split()
+        self._pronouns: dict[str, Pronoun] = {
+            who: self._pick(PRONOUNS[Gender.NEUTRAL]) if rng.random() < 0.15 else (HE, SHE)[gender]
             for who, gender in self._genders.items()
         }
         self._short = {who: self._name(gender) for who, gender in self._genders.items()}
@@ -240,7 +233,7 @@ class _Story:
         # who is introduced without a name is called by a noun again
         self._called = dict(self._short)
 
-    def _pick(self, of: list[str] | tuple[str, ...]) -> str:
+    def _pick(self, of: Sequence[T]) -> T:
         return of[int(self._rng.integers(len(of)))]
 
     def _name(self, gender: int) -> str:
@@ -261,19 +254,20 @@ class _Story:
         if kind < 0.12:
             text = self._filled(self._pick(_OF_ORGANISATION), "a")
             return f"{text} {self._filled(self._pick(_OF_ONE[:2]), 'a')}"
-        beside = kind > 0.85
+        together = kind > 0.85
         if kind < 0.3:
-            parts = [self._filled(self._pick(_TOGETHER), "a")]
-        elif beside:
-            parts = [self._filled(self._pick(_SIDE_BY_SIDE), "a"), self._pick(_OF_BOTH)]
+            parts = [self._filled(self._pick(_RELATED), "a")]
+        elif together:
+            parts = [self._filled(self._pick(_TOGETHER), "a"), self._pick(_OF_BOTH)]
         else:
             parts = [self._filled(self._pick(_INTRODUCTIONS), who) for who in "ab"]
         # pronouns of two people of one gender must be those of the nearest
-        differ = self._differ or self._forms["a"][0] != self._forms["b"][0]
+        differ = self._differ or self._pronouns["a"].subject != self._pronouns["b"].subject
         events = _EVENTS + _OF_NEAREST if differ else _OF_NEAREST
         chosen = rng.choice(len(events), int(rng.integers(1, 4)), replace=False)
         parts += [self._filled(events[number], "a") for number in chosen]
-        if beside or (rng.random() < 0.35 and all(forms[0] != "they" for forms in self._forms.values())):
+        nobody_is_they = all(pronoun.subject != "they" for pronoun in self._pronouns.values())
+        if together or (rng.random() < 0.35 and nobody_is_they):
             parts.insert(len(parts) - int(rng.integers(0, 2)), self._pick(_OF_BOTH))
         return " ".join(parts)
 
@@ -286,13 +280,10 @@ class _Story:
         if slot in ("a", "b"):
             return f"[{slot}:{self._called[slot]}]"
         if slot[1:2] == ".":
-            forms = dict(zip(("she", "her", "their", "theirs", "self"), self._forms[slot[0]], strict=True))
+            forms = dict(zip(("she", "her", "their", "theirs", "self"), self._pronouns[slot[0]], strict=True))
             form = forms[slot[2:].lower()]
             return f"[{slot[0]}:{form.capitalize() if slot[2].isupper() else form}]"
-        slots = self._people(who) | self._others()
-        if slot not in slots:
-            return self._new(slot, who)
-        return slots[slot]
+        return (self._people(who) | self._others()).get(slot) or self._new(slot, who)
 
     def _people(self, who: str) -> dict[str, str]:
         """A person by name, or by a relation."""
@@ -321,7 +312,7 @@ class _Story:
         }
 
     def _new(self, slot: str, who: str) -> str:
-        """A person who is called so again, not by name."""
+        """A person without a name, who is called the same later."""
         number, role = int(self._rng.integers(1, 9)), self._pick(_ROLES.split())
         kind, handle = self._kind(who), f"{self._short[who].lower()}{self._pick(('', '_'))}{number}"
         age, person = int(self._rng.integers(18, 80)), "ABCDEXYZ"[number - 1]

@@ -18,6 +18,7 @@ from safetensors.numpy import load_file
 from torch import Tensor, nn
 from transformers import AutoModel
 
+from gapstack.processes import fastest_dtype
 from gapstack.running_text.evidence import MENTION_FEATURES, PAIR_FEATURES
 from gapstack.running_text.word_pieces import CASES
 
@@ -119,8 +120,8 @@ class Network(nn.Module):
         longest = hidden.shape[1]
         padding = torch.arange(longest)[None] >= torch.tensor([len(window) for window in windows])[:, None]
         mask = torch.zeros(padding.shape).masked_fill(padding, -1e4)[:, None, None]
-        # processors without units for bfloat16 are slower with it
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=torch.cpu._is_amx_tile_supported()):
+        has_bfloat16 = fastest_dtype(hidden.device) == torch.bfloat16
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=has_bfloat16):
             states = self._layers(hidden, mask, slice(self.frozen, None))
         return [states[row, 1 : len(window) - 1].float() for row, window in enumerate(windows)]
 

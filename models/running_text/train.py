@@ -33,7 +33,8 @@ from network import WIDTHS, Network, shipped_weights
 from torch import Tensor, nn
 
 from gapstack.data import Span
-from gapstack.data.example import Example
+from gapstack.data.example import Example, Gender
+from gapstack.data.person_words import HE, PRONOUNS, SHE, THEY
 from gapstack.running_text.evidence import (
     Entity,
     EntityMemory,
@@ -55,15 +56,6 @@ _ROWS = 8
 _LONGEST = 480  # pieces of a window
 _INVENTED = 0.2  # share of steps
 _FALSE = 0.3  # probability from which a wrong span takes part in linking
-
-
-_FORMS = "he him his himself she her hers herself"
-_GENDERED = _FORMS.split()
-_NEUTRAL = (
-    "they them their themself they them theirs themself",
-    "xe xem xyr xemself xe xem xyrs xemself",
-    "ze zir zir zirself ze zir zirs zirself",
-)
 
 
 @dataclass
@@ -126,20 +118,22 @@ def _inside(
 
 def neutralised(document: AnnotatedDocument, rng: np.random.Generator) -> AnnotatedDocument:
     """A copy in which some people are they or a neopronoun, which hardly any corpus has."""
-    choices = [*(dict(zip(_GENDERED, forms.split(), strict=True)) for forms in _NEUTRAL), {}]
-    clusters = {
-        cluster: choices[rng.choice(4, p=[0.35, 0.15, 0.15, 0.35])]
+    neopronouns = [pronoun for pronoun in PRONOUNS[Gender.NEUTRAL] if pronoun.subject != THEY.subject]
+    options = [THEY._replace(reflexive="themself"), *neopronouns, None]
+    shares = [0.35, *[0.3 / len(neopronouns)] * len(neopronouns), 0.35]
+    chosen = {
+        cluster: options[rng.choice(len(options), p=shares)]
         for cluster in sorted(set(document.mentions.values()))
     }
-    possessive = {"them": "their", "xem": "xyr"}
     edits = []
     for span, cluster in document.mentions.items():
-        form = document.form(span)
-        new = clusters[cluster].get(form)
-        if new:
+        form, pronoun = document.form(span), chosen[cluster]
+        old = SHE if form in SHE else HE
+        if pronoun and form in old:
+            new = pronoun[old.index(form)]
             following = document.text[span.end : span.end + 2]
             if form == "her" and following[:1] == " " and following[1:].isalpha():
-                new = possessive.get(new, new)
+                new = pronoun.possessive
             edits.append((span, new.capitalize() if document.text[span.start].isupper() else new))
     edits.sort()
     text, at, shifts = "", 0, []
@@ -178,7 +172,7 @@ class Trainer:
         documents = [one for one in documents if one.corpus != args.without]
         self.prepared = [prepare(document, self.tokenizer) for document in documents]
         self.rows = self._rows()
-        self.invented = InventedTexts(Path(__file__).parent / "names.tsv")
+        self.invented = InventedTexts()
         self.network = Network(ENCODER, LAYERS, args.frozen)
         if args.start and args.start.is_dir():
             missing, unknown = self.network.load_state_dict(shipped_weights(args.start), strict=False)
@@ -364,7 +358,7 @@ class Trainer:
 
     def train(self, work: Path, minutes: float) -> None:
         """Train until the end of the schedule or of the time."""
-        started = time.monotonic()
+        started, first = time.monotonic(), self.step
         self.network.train()
         decay = min(0.995, 1 - 10 / max(self.steps, 100))
         queue: list[tuple[int, int]] = []
@@ -389,7 +383,7 @@ class Trainer:
             self.schedule.step()
             self.step += 1
             for name, value in (("mentions", mention_loss), ("links", link_loss), ("rows", row_loss)):
-                self.losses[name].append(float(value))
+                self.losses[name].append(value.item())
             with torch.no_grad():
                 for name, value in self.network.state_dict().items():
                     if name in self.average:
@@ -398,7 +392,7 @@ class Trainer:
                 means = " ".join(
                     f"{name} {np.mean(values[-50:]):.3f}" for name, values in self.losses.items()
                 )
-                rate = (time.monotonic() - started) / self.step
+                rate = (time.monotonic() - started) / (self.step - first)
                 print(f"step {self.step}/{self.steps} {means}, {rate:.2f} s a step", flush=True)
             if self.step % 100 == 0 or self.step == self.steps:
                 self.save(work)

@@ -43,7 +43,7 @@ BACKENDS = ("loky", "ray", "dask")
 """joblib's backends by name: processes of this machine, or the workers of a Ray or Dask cluster."""
 FORK_ROWS = 600
 """Fewer rows take less time than starting processes."""
-_MAX_LOSSES = 2  # an item is given up when it was running at the loss of so many workers
+_MAX_LOSSES = 2  # workers that may be lost while an item is running, before it is given up
 _LOG = logging.getLogger("gapstack")
 
 
@@ -61,7 +61,7 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
 
 
 def fork_count(tasks: int, rows: int) -> int:
-    """Number of forks of this process for tasks over so many rows, at most one a core; 1 where it should not fork.
+    """Number of forks of this process for tasks over ``rows`` rows, at most one per core; 1 if it should not fork.
 
     On a CPU, small products and Python's own work gain more from a process for each core than from threads. An
     accelerator cannot be used after a fork, and macOS's libraries do not survive one.

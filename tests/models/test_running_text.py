@@ -45,7 +45,7 @@ def encoder(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="module")
 def texts() -> InventedTexts:
-    return InventedTexts(SCRIPTS / "names.tsv")
+    return InventedTexts()
 
 
 def genders(document) -> dict[str, set[Gender]]:

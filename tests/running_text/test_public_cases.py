@@ -16,7 +16,7 @@ LEAST = 155
 
 @pytest.fixture(scope="module")
 def cases(gap_folder) -> list[dict]:
-    """The cases, which are kept beside the data."""
+    """The cases, which are in the folder next to the data."""
     path = gap_folder.parent / "cases" / "running_text.json"
     if not path.is_file():
         pytest.skip(f"{path.name} is not on this machine")

@@ -46,7 +46,7 @@ def test_a_label_is_a_mention_of_one_person():
 
 def test_other_texts_have_no_speakers():
     assert with_speakers(Answers("Ann left.", (), ()), ()).entities == ()
-    with pytest.raises(DataError, match="no transcript"):
+    with pytest.raises(DataError, match="not a transcript"):
         TextResolver().ask("Ann left.", first_person=True)
 
 

@@ -118,7 +118,7 @@ class Comparison:
 
     @property
     def ranking(self) -> str:
-        """The metric by which the first is the best: logloss, or F1 where it has no probabilities."""
+        """Metric by which the first entry is the best: logloss, or F1 if it has no probabilities."""
         return next(name for name in metrics_in("ranking") if not np.isnan(self.main.points(name)[0]))
 
     def against_best(self) -> list[Verdict]:
@@ -308,7 +308,7 @@ def measure(
 
 
 def _rank(rows: Corpus, entry: ComparedEntry) -> tuple[float, ...]:
-    """The best first: by logloss, then those without one by F1."""
+    """Sort key: logloss, lowest first; entries without probabilities follow by F1, highest first."""
     scores = score_predictions(rows, entry.answers)
     values = ((METRICS[name].better, scores.value(name)) for name in metrics_in("ranking"))
     return tuple(

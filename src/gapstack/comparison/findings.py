@@ -9,7 +9,7 @@ from gapstack.comparison.analysis import BlendContribution, Comparison
 from gapstack.display.render import Column, metric_column
 from gapstack.evaluation import METRICS, Interval
 
-_NAMED = 3  # at most so many members are named in a sentence; more are counted
+_NAMED = 3  # most members that a sentence names; more are counted
 
 
 class ComparisonFinding(NamedTuple):

@@ -69,8 +69,8 @@ def scores_table(comparison: Comparison, *, intervals: bool = True) -> Table:
         columns[metric_column(metric)] = ends if intervals or metric == first else ends[:, 0]
         if metric == first and len(comparison.entries) > 1:
             verdicts = [
-                one.outcome + (f" by {METRICS[one.metric].title}" if one.metric != first else "")
-                for one in comparison.against_best()
+                verdict.outcome + (f" by {METRICS[verdict.metric].title}" if verdict.metric != first else "")
+                for verdict in comparison.against_best()
             ]
             best = f"best by {METRICS[comparison.ranking].title}"
             columns[Column("verdict", "against the best", help=_VERDICT_HELP)] = [best, *verdicts]

@@ -4,9 +4,9 @@
 ``.txt`` and others       one text, in any encoding; transcripts ("Anna: ...") are conversations, and the licence and
                           the contents of Project Gutenberg's books are left out
 ``.html``, ``.md``        the text of a page
-``.jsonl``                an object a line: ``text``, optionally ``id``, ``url``, ``title``; with ``speaker`` a turn,
-                          of the conversation of its id ``conversation`` (in ConvoKit's files ``conversation_id``)
-                          or of the file
+``.jsonl``                one object per line: ``text``, optionally ``id``, ``url``, ``title``; with ``speaker``, one
+                          turn of the conversation called ``conversation`` (in ConvoKit's files ``conversation_id``),
+                          or of the file's only conversation
 ``.json``                 an array of texts or of such objects
 ``.csv``, ``.tsv``        a column ``text``, optionally ``id`` and ``url``; CSV with commas or semicolons
 ========================= ===========================================================================================
@@ -48,14 +48,14 @@ TEXT_SUFFIXES = (
     ".csv",
     ".tsv",
 )
-"""Files of a folder that are read as texts."""
+"""Suffixes of the files in a folder that are read as texts."""
 _RESULTS = {
     ".csv": re.compile(rb"text,(?:start,end,pronoun|person,name),"),
     ".jsonl": re.compile(rb'\{"id": ?"(?:[^"\\]|\\.)*", ?"resolver": ?"gapstack"'),
     ".json": re.compile(rb'\[\n\{"data": \{"id": '),
     ".html": re.compile(rb'<!doctype html>.{0,500}<meta name="generator" content="gapstack">', re.DOTALL),
 }
-"""How files begin that gapstack writes."""
+"""Beginnings of the files that gapstack writes."""
 _MANY = frozenset({".jsonl", ".json", ".csv", ".tsv"})
 """Suffixes of files with many documents, which have their own ids."""
 
@@ -134,8 +134,8 @@ class DocumentFiles:
 def find_text_files(places: Iterable[Path]) -> dict[Path, str]:
     """Text files in files, folders and patterns (``*.txt``), each with an id for its document.
 
-    Files in folders have one of :data:`TEXT_SUFFIXES`, perhaps packed, and are no :func:`is_result`; DataNotFoundError
-    where there are none.
+    Files in folders need one of :data:`TEXT_SUFFIXES`, and may be packed; results (:func:`is_result`) are left out.
+    Raises DataNotFoundError for a place without any.
     """
     found: dict[Path, str] = {}
     for place in places:
@@ -155,7 +155,9 @@ def find_text_files(places: Iterable[Path]) -> dict[Path, str]:
             names = glob(str(place), recursive=True)  # noqa: PTH207 - patterns may be absolute
             matches = sorted(path for path in map(Path, names) if path.is_file())
             if not matches:
-                raise DataNotFoundError(f"no file matches {place}")
+                raise DataNotFoundError(
+                    f"no file matches {place}; put the pattern in quotes, or name the files"
+                )
             are_different = len({_stem(path) for path in matches}) == len(matches)
             for path in matches:
                 found.setdefault(
@@ -172,7 +174,7 @@ def _is_text_file(path: Path) -> bool:
 
 
 def is_result(path: Path) -> bool:
-    """True for a page or a table of gapstack, which is nobody's text and may be written again."""
+    """True for a page or table that gapstack wrote, which is not a text and may be overwritten."""
     pattern = _RESULTS.get(plain_suffix(path).lower())
     if pattern is None:
         return False

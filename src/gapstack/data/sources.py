@@ -77,7 +77,7 @@ class Dataset:
 
 
 def _packed(path: Path) -> Path | None:
-    """The path as it is, or with ``.gz`` or ``.xz``, whichever exists; None if none does."""
+    """The path itself, or with ``.gz`` or ``.xz``, whichever exists; None if none does."""
     paths = (path.with_name(path.name + suffix) for suffix in ("", ".gz", ".xz"))
     return next((packed for packed in paths if packed.exists()), None)
 

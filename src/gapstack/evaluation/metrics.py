@@ -143,19 +143,7 @@ RowValues = Callable[[Corpus, Predictions], Floats]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A score that follows from sums over rows, so that it can be resampled.
-
-    ``name`` is its attribute of :class:`~gapstack.evaluation.Scores` and key in JSON, ``title`` heads its columns,
-    ``help`` explains it there;
-    ``better`` is low, high, or None if it is best near 1. ``rows`` maps a labelled corpus and :class:`Predictions` to
-    the (n, ``columns``) contributions of the rows, ``score`` sums (..., 1 + columns), the number of rows first, to
-    scores (...), NaN without a value. ``probabilities``: it has no value without them. ``tables`` say where it stands:
-
-    - ``score``: tables of scores; ``compare``: those of a comparison; ``summary``: runs, with intervals;
-    - ``overview``: the columns of the shared task's overview, and of model cards;
-    - ``pairs``: tests of all pairs; ``ranking``: systems are ranked by the first of these (of ``pairs``) with a value;
-    - ``slices``, ``gaps``: parts of the data, and feminine minus masculine; ``balance``: genders reweighted.
-    """
+    """A score that is a function of sums over rows, so that the bootstrap need not predict again."""
 
     name: str
     """Attribute of :class:`~gapstack.evaluation.Scores`, and key in JSON."""
@@ -170,8 +158,10 @@ class Metric:
     score: Callable[[Floats], Floats]
     """Maps sums (..., 1 + columns), the number of rows first, to scores (...); NaN without a value."""
     tables: tuple[str, ...]
-    """Tables that show it: ``score``, ``compare``, ``summary`` (runs, with intervals), ``pairs`` (tests of all pairs),
-    ``balance`` (rows reweighted by difficulty), ``slices``, and ``gaps`` (feminine minus masculine, by slice)."""
+    """Tables that show it: ``score``, ``compare``, ``summary`` (runs, with intervals), ``overview`` (as in the shared
+    task's overview, and model cards), ``pairs`` (tests of all pairs), ``balance`` (rows reweighted by difficulty),
+    ``slices``, and ``gaps`` (feminine minus masculine, by slice). Systems are ranked by the first metric in ``ranking``
+    that has a value."""
     columns: int = 1
     """Number of contributions of a row."""
     probabilities: bool = False
@@ -303,9 +293,6 @@ _LIST = [
         name="f1_masculine",
         title="F1 M",
         rows=_counts_of(Gender.MASCULINE),
-        columns=3,
-        score=_f1,
-        defined=_has_right_name,
         tables=("score", "compare", "balance", "slices", "overview"),
         help="F1 on masculine pronouns, percent",
     ),
@@ -313,9 +300,6 @@ _LIST = [
         name="f1_feminine",
         title="F1 F",
         rows=_counts_of(Gender.FEMININE),
-        columns=3,
-        score=_f1,
-        defined=_has_right_name,
         tables=("score", "compare", "balance", "slices", "overview"),
         help="F1 on feminine pronouns, percent",
     ),
@@ -323,9 +307,6 @@ _LIST = [
         name="f1_overall",
         title="F1 O",
         rows=_counts,
-        columns=3,
-        score=_f1,
-        defined=_has_right_name,
         tables=("score", "compare", "summary", "pairs", "balance", "slices", "gaps", "ranking", "overview"),
         help="F1 on all pronouns, percent",
     ),

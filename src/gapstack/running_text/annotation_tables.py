@@ -44,8 +44,8 @@ def people_rows(document: Annotation) -> Iterator[Record]:
     for number, person in enumerate(document.people, start=1):
         if not person.listed:
             continue
-        words = Counter(_words(document.text, name) for name in person.names)
-        pronouns = Counter(_words(document.text, pronoun).lower() for pronoun in person.pronouns)
+        words = Counter(document.words(name) for name in person.names)
+        pronouns = Counter(document.words(pronoun).lower() for pronoun in person.pronouns)
         first = document.original(person.mentions[0])
         yield {
             "text": document.id,
@@ -139,7 +139,3 @@ def _paragraphs(text: str) -> Iterator[Span]:
     for end in chain((match.end() for match in PARAGRAPH_ENDS.finditer(text)), [len(text)]):
         yield Span(start, end)
         start = end
-
-
-def _words(text: str, span: Span) -> str:
-    return " ".join(text[slice(*span)].split())

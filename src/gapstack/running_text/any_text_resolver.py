@@ -110,7 +110,7 @@ class AnyTextResolver(ABC):
         known, turns = known_characters(people), transcript_turns(text)
         if first_person and not turns:
             raise DataError(
-                "the text is no transcript, so nobody is known to say I",
+                "the text is not a transcript, so nobody is known to say I",
                 expected="lines such as 'Anna: Hello.' of two speakers",
                 remedy="Or give JSON lines with speaker and text to gap annotate",
             )

@@ -53,6 +53,10 @@ class Annotation:
     source: RawDocument | None = None
     """The document that the text comes from, whose characters :meth:`original` returns."""
 
+    def words(self, span: Span) -> str:
+        """Words of the text, with single spaces."""
+        return " ".join(self.text[slice(*span)].split())
+
     def original(self, span: Span) -> Span:
         """Characters of the original file for a span of the text, which may have been extracted from it."""
         return self.source.origin(span) if self.source else span
@@ -91,8 +95,8 @@ class Annotation:
         pronouns: list[list[Span]] = [[] for _ in persons]
         for pronoun, name in antecedents.items():
             pronouns[person_of[name]].append(pronoun)
-        found = tuple(
-            AnnotatedPerson(one.full_name, one.mentions, tuple(sorted(own)), one.named)
-            for one, own in zip(persons, pronouns, strict=True)
+        people = tuple(
+            AnnotatedPerson(person.full_name, person.mentions, tuple(sorted(linked)), person.named)
+            for person, linked in zip(persons, pronouns, strict=True)
         )
-        return cls(id, answers.text, found, links, references, antecedents, source)
+        return cls(id, answers.text, people, links, references, antecedents, source)

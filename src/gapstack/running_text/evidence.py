@@ -226,7 +226,6 @@ class Entity:
         self.noun = self.name = 0.0
         self.words: set[str] = set()
         """Words of its names."""
-        self.size = 0
 
     def summary(self) -> tuple[float, ...]:
         """Genders by pronouns, by nouns and by names, numbers of pronouns, presence of a name, and size."""
@@ -238,13 +237,12 @@ class Entity:
             self.noun,
             self.name,
             float(bool(self.words)),
-            float(np.log1p(self.size)) / 4,
+            float(np.log1p(len(self.mentions))) / 4,
         )
 
     def add(self, mention: Mention, number: int, weight: float = 1.0) -> None:
         """Count a mention, whose link has the probability ``weight``."""
         self.mentions.append(number)
-        self.size += 1
         self.pronouns += weight * np.array(
             [
                 mention.pronoun,
@@ -343,7 +341,7 @@ class EntityMemory:
             "in the same quotation": in_quote & (quotes == mention.quote),
             "in different quotations": in_quote & other_in_quote & (quotes != mention.quote),
             "only this one is quoted": in_quote & ~other_in_quote,
-            "only the candidate is quoted": ~np.bool_(in_quote) & other_in_quote,
+            "only the candidate is quoted": (mention.quote < 0) & other_in_quote,
             "the candidate contains it": own[:, _KINDS + 5] >= mention.first,
             "a word apart": mention.first - own[:, _KINDS + 5] == 2,
             "the candidate's noun denotes people": own[:, _KINDS + 6],

@@ -139,23 +139,21 @@ def booknlp_entities(document: Annotation) -> Iterator[str]:
         while last + 1 < len(words) and words[last + 1].start < mention.end:
             last += 1
         kind = "PRON" if mention in person.pronouns else "PROP" if person.named else "NOM"
-        cells = [number, at, last, kind, "PER", printable(" ".join(document.text[slice(*mention)].split()))]
+        cells = [number, at, last, kind, "PER", printable(document.words(mention))]
         yield "\t".join(map(str, cells)) + "\n"
 
 
 def booknlp_book(document: Annotation) -> Iterator[str]:
     """BookNLP's ``.book``: the characters with their counts, mentions and gender; without verbs, which need a parse."""
     characters = [
-        _character(document.text, number, person)
-        for number, person in enumerate(document.people)
-        if person.listed
+        _character(document, number, person) for number, person in enumerate(document.people) if person.listed
     ]
     characters.sort(key=lambda character: -character["count"])
     yield json.dumps({"characters": characters}, ensure_ascii=False) + "\n"
 
 
-def _character(text: str, number: int, person: AnnotatedPerson) -> dict[str, Any]:
-    forms = Counter(text[slice(*pronoun)].lower() for pronoun in person.pronouns)
+def _character(document: Annotation, number: int, person: AnnotatedPerson) -> dict[str, Any]:
+    forms = Counter(document.words(pronoun).lower() for pronoun in person.pronouns)
     genders = Counter(
         {
             name: sum(times for form, times in forms.items() if GENDER_BY_FORM.get(form) is gender)
@@ -164,7 +162,7 @@ def _character(text: str, number: int, person: AnnotatedPerson) -> dict[str, Any
     )
     total = sum(genders.values())
     inference = {name: times / total for name, times in genders.items()} if total else {}
-    names = Counter(" ".join(text[slice(*name)].split()) for name in person.names)
+    names = Counter(map(document.words, person.names))
     kinds = {"proper": names if person.named else Counter[str]()}
     kinds |= {"common": Counter[str]() if person.named else names, "pronoun": forms}
     mentions = {

@@ -37,12 +37,12 @@ def with_base(table: Mapping[str, Any], where: str) -> Mapping[str, Any]:
 
 
 def table_of(name: str) -> Mapping[str, Any]:
-    """A recipe's table, with the keys of the recipe that it is ``like``; RecipeError if there is none."""
+    """A recipe's table, with the missing keys from the recipe that it is ``like``; RecipeError if there is none."""
     return with_base(tomllib.loads(text_of(name)), name)
 
 
 def listing() -> list[tuple[str, str, list[str]]]:
-    """Name, title and labels of the members of each recipe."""
+    """Name, title and member labels of each bundled recipe."""
     tables = [(name, table_of(name)) for name in available()]
     return [
         (name, table["title"], [label for part in table["members"] for label, _ in labelled(part)])
