@@ -52,6 +52,11 @@ def test_the_answer_has_names_spans_and_probabilities(alphabet):
     assert NOBODY in html
 
 
+def test_known_people_are_refused_where_they_would_change_nothing(alphabet):
+    with pytest.raises(DataError, match="in pairs"):
+        alphabet.ask(KATE, people={"Kate": "she"})
+
+
 def test_candidates_have_their_full_name_and_reasons(alphabet):
     text = "Emma met Miss Taylor. Mr. Weston said that Taylor had seen her."
     (answer,) = alphabet.ask(text)

@@ -22,3 +22,9 @@ def test_a_pipeline_sets_clusters_and_links_and_is_stored_with_them(tmp_path):
     again = spacy.load(tmp_path / "nlp")(TEXT)
     assert again._.gapstack_links == docs[0]._.gapstack_links
     assert docs[0].to_bytes()
+
+
+def test_known_people_have_their_pronouns():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("gapstack", config={"people": {"Gabriel Oak": "she", "Tom": "he"}})
+    assert nlp("Gabriel met Tom. She smiled.")._.gapstack_rewritten == "Gabriel met Tom. Gabriel smiled."

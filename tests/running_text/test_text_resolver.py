@@ -117,6 +117,16 @@ def test_any_given_name_is_a_candidate(resolver):
     assert {one.name for one in answer.candidates} <= {"Anna", "storm"}
 
 
+@pytest.mark.parametrize("name", ["Gabriel Oak", "Gabriel", "Oak"])
+def test_a_given_person_is_found_by_any_part_of_the_name(resolver, name):
+    for text in (f"{name} met Tom. She smiled.", "Then Gabriel Oak met Tom. She smiled."):
+        (answer,) = resolver.ask(text, people={name: "he", "Tom": "she"})
+        assert {one.full_name for one in answer.candidates if one.probability > 0.05} == {"Tom"}
+        answers = resolver.ask(text, people={"Gabriel Oak": "she", "Tom": "he"})
+        assert answers[0].antecedent.full_name in (name, "Gabriel Oak")
+        assert [len(person.mentions) for person in answers.entities] == [1, 1]
+
+
 def test_titles_are_left_to_the_resolver_that_was_given(resolver):
     url = "http://w/wiki/Anna"
     with pytest.raises(DataError, match="page titles"):

@@ -60,7 +60,8 @@ PeopleOption = Annotated[
     Option(
         metavar="FILE",
         parser=common.input_file,
-        help="TOML with the people you know: a table [[people]] each, with name, aliases and pronouns.",
+        help="TOML with the people you know: a table [[people]] each, with name, aliases and pronouns. "
+        "Parts of names are recognised.",
     ),
 ]
 

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from gapstack.data import Corpus, Span
 from gapstack.data.example import GAP_FORMS, PLURAL, occurrences
 from gapstack.data.gender import common_first_names
-from gapstack.errors import MemberError
+from gapstack.errors import DataError, MemberError
 from gapstack.files import fingerprint, scratch_cache
 from gapstack.language.parses import find_parser, parses
 from gapstack.members.coupling import Question, couple, question, reasons
@@ -50,7 +50,13 @@ class PairsResolver(AnyTextResolver):
         return fingerprint(dict(self.predictor.identity), find_parser(self.parser).fingerprint, versions())
 
     def pieces(self, text: Text) -> Iterator[Window]:
-        """Windows with context."""
+        """Windows with context; DataError for known people, whom a predictor of rows does not read."""
+        if text.people:
+            raise DataError(
+                "a model that compares names in pairs reads no known people",
+                expected="the bundled model of running text, and a text without URL",
+                remedy="Leave out the people, or the model and the URL",
+            )
         return windows(text.text, text.pronouns, self.words)
 
     def read(self, work: Sequence[tuple[Text, Window]]) -> list[Any]:

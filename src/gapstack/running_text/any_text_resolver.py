@@ -87,7 +87,7 @@ class AnyTextResolver(ABC):
         url : str, optional
             URL of the text's page.
         people : dict or sequence of KnownCharacter
-            People who are known: ``{"Gabriel": "she"}``.
+            People who are known: ``{"Gabriel Oak": "she"}``. A part of a name is enough in the text.
         first_person : bool
             Resolve *I* and *you* too, in a transcript ("Anna: Hello.").
 

@@ -21,7 +21,8 @@ _EXAMPLE = '[[people]] with name = "Gabriel Oak", aliases = ["Gabe"], pronouns =
 class KnownCharacter:
     """A person whom the user knows.
 
-    ``aliases`` are other names; ``pronouns`` the forms used for the person ("she", "they"), none if unknown.
+    ``aliases`` are other names; parts of names ("Oak" of "Gabriel Oak") need none. ``pronouns`` are the forms used for
+    the person ("she", "they"), none if unknown.
 
     Raises DataError for an empty name or an unknown pronoun.
     """

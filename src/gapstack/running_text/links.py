@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import softmax
 
-from gapstack.data.example import Gender, gender_of
+from gapstack.data.example import gender_of
 from gapstack.running_text.evidence import Entity, EntityMemory, Mention, MentionKind
+from gapstack.running_text.given_people import GivenPerson
 from gapstack.running_text.text_model import Projections, TextModel
 from gapstack.types import Floats, Floats32
 
@@ -31,19 +32,6 @@ _DISOBEYS = 12.0
 _INDEFINITE = frozenset(
     ["everyone", "everybody", "someone", "somebody", "anyone", "anybody", "another", "whoever"]
 )
-
-
-@dataclass(frozen=True)
-class GivenPerson:
-    """A person whom the user names: all names, and the genders of the pronouns if they are known."""
-
-    names: frozenset[str]
-    genders: frozenset[Gender] = frozenset()
-
-    @property
-    def sign(self) -> float:
-        """Signed gender, 0 if it is unknown, neutral or both."""
-        return float((Gender.FEMININE in self.genders) - (Gender.MASCULINE in self.genders))
 
 
 def is_anchor(mention: Mention) -> bool:
@@ -116,7 +104,7 @@ class Linker:
         resolution = self._resolution(mention, numbers.tolist(), shares, of_pronoun)
         entity = memory.add(mention, best, weight)
         if person is not None:
-            self._given.setdefault(person, entity)
+            self._given.setdefault(person, entity).words.update(*person.words)
         self._remember(projections, row)
         self.resolutions.append(resolution)
         if of_pronoun:

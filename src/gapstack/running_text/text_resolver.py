@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,8 @@ from gapstack.records import versions
 from gapstack.running_text.answer import Answer, Answers, Candidate, KnownPerson
 from gapstack.running_text.any_text_resolver import AnyTextResolver, Text
 from gapstack.running_text.evidence import Entity, Mention, MentionKind, describe
-from gapstack.running_text.lexicon import TITLES
-from gapstack.running_text.links import GivenPerson, Linker, Resolution, is_anchor
+from gapstack.running_text.given_people import given_people, identified, without_parts_of_names
+from gapstack.running_text.links import Linker, Resolution, is_anchor
 from gapstack.running_text.quotations import quotation_of, quotations
 from gapstack.running_text.text_model import TextModel, packed, shipped, unpacked
 from gapstack.running_text.windows import Window, passages, pronouns
@@ -88,17 +88,21 @@ class TextResolver(AnyTextResolver):
         """Mentions of each passage and their projections, or the answers of the windows for pairs."""
         titled = [(text, window) for text, window in work if text.url]
         pairs = iter(self.pairs.read(titled) if titled else ())
-        passages = [(_given_names(text), window) for text, window in work if not text.url]
+        passages = [one for one in work if not one[0].url]
         found = iter(in_threads(self._read, passages))
         return [next(pairs if text.url else found) for text, _ in work]
 
-    def _read(self, work: tuple[Sequence[str], Window]) -> list[Any]:
+    def _read(self, work: tuple[Text, Window]) -> list[Any]:
         """Number of own pieces, mentions (start, end, first, last, probability), and their projections."""
-        names, window = work
+        text, window = work
+        known = [name for character in text.people for name in character.names]
         pieces = self.model.tokenizer.split(window.text)
         readings = self.model.readings(pieces)
         own = int(np.searchsorted(pieces.spans[:, 0], window.own))
-        given = [*pronouns(window.text), *(span for name in names for span in occurrences(window.text, name))]
+        given = [
+            *pronouns(window.text),
+            *(span for name in (*text.names, *known) for span in occurrences(window.text, name)),
+        ]
         spans = _mention_spans(self.model, readings, pieces, given)
         quotes, mentions = quotations(window.text), list[Mention]()
         for first, last in spans:
@@ -106,6 +110,7 @@ class TextResolver(AnyTextResolver):
             mention = describe(window.text, span, first, last, self.model.lexicon)
             mention.validity, mention.quote = spans[first, last], quotation_of(quotes, span)
             mentions.append(mention)
+        mentions = without_parts_of_names(mentions, set(known).difference(text.names))
         mentions = [one for one in _best_of_head(mentions) if one.first >= own]
         records = [
             [*window.origin(one.span), one.first - own, one.last - own, round(one.validity, 4)]
@@ -132,8 +137,8 @@ class TextResolver(AnyTextResolver):
     @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
     def linked(self, text: Text, results: Iterable[Any]) -> Linker:
         """The linked mentions of a whole text, from the values of its passages."""
-        linker, offset, quotes = Linker(self.model), 0, quotations(text.text)
-        people = _given_people(text)
+        offset, quotes = 0, quotations(text.text)
+        passages = list[tuple[list[Mention], Any]]()
         for size, records, projections in results:
             mentions = []
             for start, end, first, last, probability in records:
@@ -142,9 +147,13 @@ class TextResolver(AnyTextResolver):
                 mention.validity, mention.quote = probability, quotation_of(quotes, span)
                 mentions.append(mention)
             if mentions:
-                given = [_person_of(mention, people) for mention in mentions]
-                linker.read(mentions, unpacked(projections, self.model.sizes), given)
+                passages.append((mentions, projections))
             offset += size
+        linker, people = Linker(self.model), given_people(text, self.model.lexicon)
+        given = iter(identified([mention for mentions, _ in passages for mention in mentions], people))
+        for mentions, projections in passages:
+            of_passage = list(islice(given, len(mentions)))
+            linker.read(mentions, unpacked(projections, self.model.sizes), of_passage)
         return linker
 
 
@@ -187,30 +196,6 @@ def _cross(one: tuple[int, int], other: tuple[int, int]) -> bool:
     """True if two spans overlap and neither contains the other."""
     (a, b), (c, d) = one, other
     return a < c <= b < d or c < a <= d < b
-
-
-def _given_names(text: Text) -> tuple[str, ...]:
-    """Names of candidates and of known people."""
-    return (*text.names, *(name for character in text.people for name in character.names))
-
-
-def _given_people(text: Text) -> dict[str, GivenPerson]:
-    """The person of each name that is given."""
-    people = {name: GivenPerson(frozenset([name])) for name in text.names}
-    for character in text.people:
-        people |= dict.fromkeys(character.names, GivenPerson(frozenset(character.names), character.genders))
-    return people
-
-
-def _person_of(mention: Mention, people: Mapping[str, GivenPerson]) -> GivenPerson | None:
-    """The given person whose name a mention is, alone or after a title; it takes the person's gender."""
-    if not people or mention.is_pronoun:
-        return None
-    core = " ".join(word for word in mention.text.split() if word.lower().strip(".") not in TITLES)
-    person = people.get(mention.text) or people.get(core)
-    if person is not None and person.genders:
-        mention.noun, mention.name = person.sign, 0.0
-    return person
 
 
 class _Person:
