@@ -15,9 +15,14 @@ from gapstack.registry import lazy
 
 __version__ = "0.1.0"
 
-# Threads of OpenMP (torch, LightGBM, scikit-learn) sleep while they wait: on a busy machine, spinning takes the core
-# from the thread that is waited for. The libraries read this when they are loaded.
-for _variable, _value in (("OMP_WAIT_POLICY", "PASSIVE"), ("GOMP_SPINCOUNT", "0"), ("KMP_BLOCKTIME", "0")):
+# Threads of OpenMP (torch, LightGBM, scikit-learn) and of OpenBLAS (numpy) sleep while they wait: on a busy machine,
+# spinning takes the core from the thread that is waited for. The libraries read this when they are loaded.
+for _variable, _value in (
+    ("OMP_WAIT_POLICY", "PASSIVE"),
+    ("GOMP_SPINCOUNT", "0"),
+    ("KMP_BLOCKTIME", "0"),
+    ("OPENBLAS_THREAD_TIMEOUT", "4"),  # in powers of two of clock cycles; 4 is the least
+):
     os.environ.setdefault(_variable, _value)
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that wants the log configures it

@@ -8,6 +8,7 @@ same replicates, which pairs their differences. The same seed and number of page
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,13 +84,27 @@ def few_pages_warning(groups: Groups) -> str:
     return f"only {count} pages: 95% intervals are too narrow (at 10 pages they cover 86%)"
 
 
-def resamples(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
-    """Blocks (replicates, pages) of the counts of each page in samples of all pages with replacement."""
+@lru_cache(maxsize=1)
+def page_counts(pages: int, replicates: int, seed: int) -> tuple[NDArray[np.uint8], ...]:
+    """Counts of each page in samples of all pages with replacement: read-only blocks (replicates, pages).
+
+    Cached, because all scores of a comparison or an audit are resampled with the same draws.
+    """
     generator = np.random.default_rng(seed)
+    blocks = []
     for start in range(0, replicates, _BLOCK):
         size = min(_BLOCK, replicates - start)
         draws = generator.integers(0, pages, (size, pages)) + np.arange(size)[:, None] * pages
-        yield np.bincount(draws.ravel(), minlength=size * pages).reshape(size, pages).astype(np.float64)
+        counts = np.bincount(draws.ravel(), minlength=size * pages).reshape(size, pages)
+        # 8 bits are enough: the chance that a sample has a page more than 255 times is below 1e-500
+        blocks.append(counts.astype(np.uint8))
+        blocks[-1].flags.writeable = False
+    return tuple(blocks)
+
+
+def resamples(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
+    """Blocks of :func:`page_counts`, as floats."""
+    return (counts.astype(np.float64) for counts in page_counts(pages, replicates, seed))
 
 
 def sign_flips(pages: int, replicates: int, seed: int) -> Iterator[Floats]:

@@ -30,9 +30,9 @@ from gapstack.evaluation.resampling import (
     Groups,
     Pages,
     metric_columns,
+    page_counts,
     page_sums,
     percentiles,
-    resamples,
 )
 from gapstack.types import Bools, Floats, Labels, Matrix, Strings
 
@@ -266,8 +266,7 @@ def slice_scores(
     sides = [genders == gender.value for gender in (Gender.FEMININE, Gender.MASCULINE)]
     masks = [(np.ones(len(groups)), _SLICED), *((side.astype(np.float64), _GAPS) for side in sides)]
     columns = np.hstack([_contributions(table, names) * here[:, None] for here, names in masks])
-    # draws are counts, which fit into memory as 16 bits; single precision is enough for sums of a few thousand rows
-    draws = [block.astype(np.uint16) for block in resamples(pages.count, replicates, seed)]
+    draws = page_counts(pages.count, replicates, seed)
     result: list[Slice] = []
     for name, values in dimensions.items():
         ordered = dict.fromkeys([*(order or {}).get(name, ()), *np.unique(values).tolist()])
@@ -275,6 +274,7 @@ def slice_scores(
             here = np.flatnonzero(values == value)
             touched, place = np.unique(pages.place[here], return_inverse=True)
             by_page = page_sums(place, columns[here])
+            # single precision is enough for sums of a few thousand rows
             single = by_page.astype(np.float32)
             samples = [
                 _scores(block[:, touched].astype(np.float32) @ single, len(members)) for block in draws
