@@ -1,5 +1,6 @@
 """Files and folders that are whole or absent, on the disk before they have their name, with nothing left behind."""
 
+import errno
 import gzip
 import lzma
 import os
@@ -155,7 +156,21 @@ def test_what_cannot_be_written_is_named_with_what_moves_it(tmp_path, monkeypatc
         require_writable(tmp_path / "file" / "cache", "MY_CACHE")
     assert refused.value.place == Place(tmp_path / "file")
     assert "MY_CACHE" in refused.value.remedy
-    monkeypatch.setattr(files.os, "access", lambda *_: False)  # as for a user who is not root
-    with pytest.raises(DataError) as refused:
+
+    def fail(**_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.tempfile, "TemporaryFile", fail)
+    with pytest.raises(DataError, match="No space") as refused:
         require_writable(tmp_path / "new", "MY_CACHE")
     assert refused.value.place == Place(tmp_path)
+
+
+def test_devices_and_pipes_are_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path(os.devnull), Path("/dev/stdout")):
+        with pytest.raises(DataError, match="device"):
+            write_text(path, "x")
+    assert files.is_device(tmp_path / "pipe")
+    (tmp_path / "file").touch()
+    assert not any(map(files.is_device, (tmp_path, tmp_path / "file", tmp_path / "absent")))

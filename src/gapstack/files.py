@@ -37,6 +37,8 @@ def atomic_path(target: Path) -> Iterator[Path]:
         raise DataError(
             "is a folder", place=Place(target), expected="a file or nothing", remedy="Move it away"
         )
+    if is_device(target):
+        raise DataError("is a device or pipe", place=Place(target), expected="a file or nothing")
     with _replacing(Path(target)) as temporary:
         temporary.touch()
         yield temporary
@@ -65,13 +67,31 @@ def _replacing(target: Path) -> Iterator[Path]:
         discard(temporary)
 
 
+_OPEN_FILES = Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd")
+"""Folders whose files are devices or stand for open files, whatever they are."""
+_BLOCK = bytes(4096)
+
+
+def is_device(path: Path) -> bool:
+    """True for a device, a pipe, or what stands for an open file (``/dev/stdout``): writing must not replace it."""
+    path = Path(path).absolute()
+    return path.exists() and not path.is_dir() and (not path.is_file() or path.parent in _OPEN_FILES)
+
+
 def require_writable(folder: Path, variable: str = "") -> None:
     """Raise DataError, with the environment variable that moves it, if a folder cannot be written or made."""
     folder = Path(folder)
     nearest = next((path for path in (folder, *folder.absolute().parents) if path.exists()), folder)
-    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
+    try:
+        # permissions do not tell for root, on read-only and on full disks
+        with tempfile.TemporaryFile(dir=nearest) as file:
+            file.write(_BLOCK)
+            file.flush()
         return
-    problem = "is not a folder" if nearest.exists() and not nearest.is_dir() else "cannot be written"
+    except NotADirectoryError:
+        problem = "is not a folder"
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror})"
     where = "" if nearest == folder else f", so {folder} cannot be made"
     remedy = f"Set {variable} to" if variable else "Choose"
     raise DataError(

@@ -133,6 +133,25 @@ def test_documents_are_annotated(tmp_path):
     )
 
 
+def test_what_cannot_be_read_or_written_is_found_before_the_model_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr("gapstack.runs.text_resolvers.text_resolver", None)
+    (tmp_path / "bad.jsonl").write_text('{"text": 3}\n')
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "good.txt").write_text("Kate met Paul. He smiled.")
+    (tmp_path / "out.txt").write_text("precious")
+    good = ["annotate", tmp_path / "good.txt", "-o"]
+    out = tmp_path / "out.csv"
+    assert "bad.jsonl, line 1: text is 3" in refused(*good, out, tmp_path / "bad.jsonl")
+    assert "out.txt: is another text" in refused(*good, tmp_path / "out.ann")
+    assert "one document a file" in refused(*good, tmp_path / "out.tokens", tmp_path / "out.txt")
+    assert "known to say I" in refused(*good, out, "--first-person")
+    for place, problem in {"folder.csv": "is a folder", "good.txt/out.csv": "no such folder"}.items():
+        result = CliRunner().invoke(app, [*map(str, good), str(tmp_path / place)])
+        assert problem in " ".join((result.output + str(result.exception)).split())
+    assert (tmp_path / "out.txt").read_text() == "precious"
+    assert not list(tmp_path.glob("*.partial"))
+
+
 def test_a_folder_is_annotated_and_a_bad_file_is_skipped(tmp_path):
     texts = tmp_path / "texts"
     texts.mkdir()

@@ -75,7 +75,7 @@ def test_a_folder_with_an_input_is_refused_as_output(line, place):
     [
         ("audit folder --html OUT", "is a file of the input folder"),
         ("audit default --html OUT --data folder", "is a file of the input folder"),
-        ("compare other.csv --html OUT --csv OUT", "place of two outputs"),
+        ("clusters-to-gap OTHER --gold OTHER --output OUT --clusters OUT", "place of two outputs"),
     ],
 )
 def test_files_of_input_folders_and_other_outputs_are_kept(line, problem, place):

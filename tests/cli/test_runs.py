@@ -1,6 +1,8 @@
 """Commands for runs and files of predictions: run, predict, show, runs, score, compare, audit."""
 
+import errno
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -222,7 +224,11 @@ def test_a_trial_reads_the_first_rows(workplace, sample_test):
 
 def test_an_unwritable_output_or_home_is_refused_first(workplace, monkeypatch):
     monkeypatch.setattr("gapstack.runs.predict.predict_file", None)  # would be called to compute
-    monkeypatch.setattr("os.access", lambda *_: False)
+
+    def fail(**_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr("tempfile.TemporaryFile", fail)
     arguments = ["predict", "tiny-sample", "--input", "rows.tsv", "--output", str(workplace / "out.csv")]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2

@@ -375,16 +375,16 @@ def annotate_command(
     Finished work is kept next to the output: a killed command resumes.
     """
     from gapstack.data.documents import DocumentFiles, find_text_files
-    from gapstack.running_text.annotate import annotating, kind_of, write_annotations
-    from gapstack.runs.text_resolvers import text_resolver
+    from gapstack.running_text.annotate import annotating, check, write_annotations
 
-    for output in outputs:
-        kind_of(output)  # an unknown one is refused before hours of work
     found = find_text_files(files)
     made = {output.resolve() for output in outputs}
     paths = [path for path in found if path.resolve() not in made]  # a folder may have earlier results
     documents = DocumentFiles(paths, encoding, keep_licence, on_error == "skip", found)
     known = _known(people)
+    check(documents, outputs, first_person=first_person)
+    from gapstack.runs.text_resolvers import text_resolver  # slow
+
     with annotating(
         documents,
         outputs[0],

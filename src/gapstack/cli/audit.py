@@ -46,9 +46,7 @@ def audit_command(
     fresh: Path | None = common.input_option(
         "Rows for --probe that it cannot have seen, such as those of gap mine."
     ),
-    output: Path | None = common.output_option(
-        "Folder for report, plots and all probabilities.", metavar="FOLDER"
-    ),
+    output: Path | None = common.output_folder_option("Folder for report, plots and all probabilities."),
     html: Path | None = common.output_option("Web page with tables, figures, flips and model card."),
     details: bool = Option(False, "--details", help="Also print slices and occupations."),
     as_json: common.JsonOption = False,
@@ -112,7 +110,7 @@ def _schema_rows(source: Path, folder: Path) -> Path:
 @common.command(app, "gap audit-rows rows", "gap audit-rows rows --input en.txt")
 def audit_rows_command(
     folder: Path = Argument(
-        help="Folder for SUITE.tsv files in GAP's columns, unlabelled.", parser=common.output_file
+        help="Folder for SUITE.tsv files in GAP's columns, unlabelled.", parser=common.output_folder
     ),
     input: list[Path] | None = common.input_option(
         "Instead of the suites: wino_bias of Hugging Face (parquet, JSON lines) or WinoMT (TSV), as labelled rows."
@@ -144,7 +142,7 @@ def audit_embeddings_command(
     data: common.DataOption = None,
     limit: int = Option(50_000, min=0, help="Most frequent words to read in addition to the lists; 0: all."),
     seed: int = Option(0, help="Seed of partitions, clusters and splits."),
-    output: Path | None = common.output_option("Folder for the report as files.", metavar="FOLDER"),
+    output: Path | None = common.output_folder_option("Folder for the report as files."),
     details: bool = Option(False, "--details", help="List every missing word."),
     as_json: common.JsonOption = False,
 ) -> None:
@@ -168,7 +166,7 @@ def audit_sentences_command(
     data: common.DataOption = None,
     layer: int = Option(-1, help="Layer, from 0 (embeddings) up or -1 (the last) down."),
     seed: int = Option(0, min=0, help="Seed of random partitions."),
-    output: Path | None = common.output_option("Folder for the table as files.", metavar="FOLDER"),
+    output: Path | None = common.output_folder_option("Folder for the table as files."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Test an encoder's sentences for associations of gender (SEAT), next to word vectors (WEAT)."""

@@ -24,7 +24,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from gapstack.cli.overwriting import refuse_overwriting
 from gapstack.errors import DataError, DataNotFoundError, counted, printable
-from gapstack.files import no_such_file, require_writable
+from gapstack.files import is_device, no_such_file, require_writable
 from gapstack.progress import print_note
 from gapstack.registry import unknown
 
@@ -78,9 +78,13 @@ class Command(_Words, TyperCommand):
 
 
 def outputs_of(function: Any) -> set[str]:
-    """Names of a command's parameters that are an :func:`output_file`."""
-    parameters = inspect.signature(function).parameters
-    return {name for name, one in parameters.items() if getattr(one.default, "parser", None) is output_file}
+    """Names of a command's parameters that are an :func:`output_file` or :func:`output_folder`."""
+    parameters = inspect.signature(function).parameters.items()
+    return {
+        name
+        for name, one in parameters
+        if getattr(one.default, "parser", None) in (output_file, output_folder)
+    }
 
 
 def _exists(path: Path) -> bool:
@@ -252,20 +256,38 @@ def input_place(name: str) -> Path:
 
 
 def output_file(name: str) -> Path:
-    """Path of a file or folder to write, ``-`` for standard output; DataNotFoundError if its folder is missing.
+    """Path of a file to write, ``-`` for standard output; DataNotFoundError if its folder is missing.
 
-    BadParameter if that cannot be written, before anything is computed.
+    BadParameter if it cannot be written, before anything is computed.
     """
     if name == "-":
         return _folders[-1] / _OUTPUT
-    if not Path(name).parent.is_dir():
+    path = Path(name)
+    if path.is_dir():
+        raise BadParameter(f"{name} is a folder; give a file")
+    if is_device(path):
+        raise BadParameter(f"{name} is a device or pipe; give a file, or - for standard output")
+    _require_writable(path.parent, name)
+    return path
+
+
+def output_folder(name: str) -> Path:
+    """Path of a folder to write files into, with the errors of :func:`output_file`."""
+    path = Path(name)
+    if path.exists() and not path.is_dir():
+        raise BadParameter(f"{name} is a file; give a folder")
+    _require_writable(path if path.is_dir() else path.parent, name)
+    return path
+
+
+def _require_writable(folder: Path, name: str) -> None:
+    if not folder.is_dir():
         # not made silently, since it may be mistyped
-        raise DataNotFoundError(f"no such folder: {Path(name).parent}; make it, or correct {name}")
+        raise DataNotFoundError(f"no such folder: {folder}; make it, or correct {name}")
     try:
-        require_writable(Path(name) if Path(name).is_dir() else Path(name).parent)
+        require_writable(folder)
     except DataError as error:
         raise BadParameter(str(error)) from None  # a parser's ValueError loses its message
-    return Path(name)
 
 
 def input_option(help: str, *names: str, default: Any = None) -> Any:
@@ -273,9 +295,14 @@ def input_option(help: str, *names: str, default: Any = None) -> Any:
     return Option(default, *names, metavar="FILE", help=help, parser=input_file)
 
 
-def output_option(help: str, *names: str, default: Any = None, metavar: str = "FILE") -> Any:
+def output_option(help: str, *names: str, default: Any = None) -> Any:
     """An option that takes an :func:`output_file`, by default not required."""
-    return Option(default, *names, metavar=metavar, help=help, parser=output_file)
+    return Option(default, *names, metavar="FILE", help=help, parser=output_file)
+
+
+def output_folder_option(help: str) -> Any:
+    """An option that takes an :func:`output_folder`, not required."""
+    return Option(None, metavar="FOLDER", help=help, parser=output_folder)
 
 
 def is_stream(path: Path | None) -> bool:

@@ -40,7 +40,7 @@ def reproduce_command(
         None, "--run", help="rudinger2018: another target of gap audit.", autocompletion=common.complete_run
     ),
     ablations: bool = Option(False, "--ablations", help="webster2019: the overview's findings, measured."),
-    output: Path | None = common.output_option("Folder for the tables and plots as files.", metavar="FOLDER"),
+    output: Path | None = common.output_folder_option("Folder for the tables and plots as files."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Print a paper's tables next to our figures.

@@ -178,7 +178,7 @@ def compare_command(
         help="All tables: label sets, pairs, similarity, contributions, slices.",
     ),
     html: Path | None = common.output_option("Web page with plots and all examples."),
-    csv: Path | None = common.output_option("Folder for CSV files.", metavar="FOLDER"),
+    csv: Path | None = common.output_folder_option("Folder for CSV files."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Compare members, runs and files: intervals, paired tests, slices and contributions, on every label set."""

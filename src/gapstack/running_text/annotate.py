@@ -56,6 +56,28 @@ class Counts(NamedTuple):
     linked: int
 
 
+def check(files: DocumentFiles, outputs: Sequence[Path], *, first_person: bool = False) -> None:
+    """Read all documents once, so that what cannot be read or written is found before the model is loaded.
+
+    Raises DataError or DataNotFoundError for a file that cannot be read, and DataError for outputs of one document if
+    there are several, another text at the place of one that a format needs, and ``first_person`` without conversations.
+    """
+    kinds = {output: kind for output in outputs if isinstance(kind := kind_of(output), OutputFormat)}
+    conversations = 0
+    for number, document in enumerate(files, start=1):
+        conversations += bool(document.turns)
+        for output, kind in kinds.items():
+            if kind.most is not None and number > kind.most:
+                raise _too_many(output)
+            if kind.text_suffix:
+                _refuse_other_text(output.with_suffix(kind.text_suffix), document.text)
+    if first_person and not conversations:
+        raise DataError(
+            "no text is a conversation, so nobody is known to say I",
+            expected="lines such as 'Anna: Hello.' of two speakers, or JSON lines with speaker and text",
+        )
+
+
 @contextmanager
 def annotating(
     files: DocumentFiles,
@@ -176,25 +198,31 @@ def _writing(output: Path) -> Iterator[Callable[[Annotation], None]]:
         def write(document: Annotation) -> None:
             nonlocal documents
             if documents == kind.most:
-                raise DataError(
-                    "the format has one document a file",
-                    place=Place(output),
-                    expected="one document",
-                    remedy="Annotate the files one by one",
-                )
+                raise _too_many(output)
             stream.write(kind.between if documents else "")
             documents += 1
             for part in kind.parts(document):
                 stream.write(part)
             if kind.text_suffix:
-                _write_beside(output.with_suffix(kind.text_suffix), document.text)
+                beside = output.with_suffix(kind.text_suffix)
+                _refuse_other_text(beside, document.text)
+                write_text(beside, document.text)
 
         yield write
         stream.write(kind.foot)
 
 
-def _write_beside(path: Path, text: str) -> None:
-    """Write the text that a file of offsets needs; DataError if there is another text, perhaps the input."""
+def _too_many(output: Path) -> DataError:
+    return DataError(
+        "the format has one document a file",
+        place=Place(output),
+        expected="one document",
+        remedy="Annotate the files one by one",
+    )
+
+
+def _refuse_other_text(path: Path, text: str) -> None:
+    """Raise DataError if there is another text, perhaps the input, at the place of one that is written."""
     if path.exists() and path.read_bytes() != text.encode():
         raise DataError(
             "is another text",
@@ -202,7 +230,6 @@ def _write_beside(path: Path, text: str) -> None:
             expected="the annotated text",
             remedy="Choose another output",
         )
-    write_text(path, text)
 
 
 @contextmanager
