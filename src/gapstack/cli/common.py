@@ -149,7 +149,7 @@ def _search_first(context: Context, name: str | None) -> str | None:
     """Search the folder first while the command runs."""
     if name:
         if name != "sample" and not Path(name).expanduser().is_dir():
-            raise DataNotFoundError(f"the data folder {name} does not exist")
+            raise DataNotFoundError(f"the data folder {name} does not exist; name a folder, or sample")
         from gapstack.data.sources import data_in
 
         context.with_resource(data_in(name))

@@ -25,7 +25,10 @@ def refuse_overwriting(outputs: Sequence[Path], inputs: Iterable[Path]) -> None:
                 remedy = "Choose another place to write to"
                 raise DataError(problem, expected="an output that is not an input", remedy=remedy)
         if output.is_file() and (name := _data_set(output)):
-            raise DataError(f"{output} is a file of the data set {name}, and would be overwritten")
+            raise DataError(
+                f"{output} is a file of the data set {name}, and would be overwritten",
+                remedy="Choose another place to write to",
+            )
 
 
 def _overwrites(output: Path, path: Path) -> str:

@@ -114,7 +114,11 @@ def submit_command(
     for problem in problems:
         common.log_note(str(problem))
     if any(problem.fatal for problem in problems):
-        raise DataError("Kaggle would refuse it, so it was not sent", place=Place(file))
+        raise DataError(
+            "Kaggle would refuse it, so it was not sent",
+            place=Place(file),
+            remedy="Correct what is listed above",
+        )
     answer = submit(competition, file, message)
     if as_json:
         common.print_json({"competition": competition, "file": str(file), "answer": answer})

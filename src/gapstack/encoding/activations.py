@@ -229,12 +229,15 @@ def _view(sentences: Sequence[Sentence], encoder: Encoder) -> PieceView:
     ):
         inside = np.flatnonzero((chars[:, 0] < end) & (chars[:, 1] > start))
         if not len(inside):
-            raise MemberError(f"the tokenizer of {encoder.name} returns no piece for {text[start:end]!r}")
+            raise MemberError(
+                f"the tokenizer of {encoder.name} returns no piece for {text[start:end]!r}; use another encoder"
+            )
         texts.append((ids, chars, np.array([[inside[0], inside[-1] + 1]])))
     view = joined(texts, encoder, 1)
     row, limit = int(view.lengths.argmax()), encoder.max_pieces
     if view.lengths[row] > limit:
         raise MemberError(
-            f"{sentences[row][0][:40]!r} has {view.lengths[row]} pieces, more than the {limit} of {encoder.name}"
+            f"{sentences[row][0][:40]!r} has {view.lengths[row]} pieces, more than the {limit} of {encoder.name}; "
+            "shorten the sentence, or use an encoder that takes longer ones"
         )
     return view

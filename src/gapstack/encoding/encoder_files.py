@@ -57,7 +57,9 @@ def folder_of(name: str) -> Path:
     lacks = [] if (folder / "config.json").is_file() else ["config.json"]
     lacks += [] if weights or pickled else [f"{_WEIGHTS[0]} or {_PICKLED[0]}"]
     if lacks:
-        raise DataNotFoundError(f"{folder} is not an encoder: it lacks {' and '.join(lacks)}")
+        raise DataNotFoundError(
+            f"{folder} is not an encoder: it lacks {' and '.join(lacks)}. Give a folder that save_pretrained wrote"
+        )
     return folder if weights else _converted(folder, pickled)
 
 

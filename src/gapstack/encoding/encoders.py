@@ -153,7 +153,7 @@ class Encoder:
         if "attention_mask" not in inspect.signature(model.forward).parameters:
             raise MemberError(
                 f"encoder {self.name} ({config.model_type}) takes no attention mask, so that padding "
-                "would change its answers"
+                "would change its answers; choose another encoder"
             )
         return model.train()
 
@@ -195,7 +195,10 @@ class Encoder:
     def _number(self, key: str, what: str) -> int:
         value = getattr(self.config, key, None)
         if not isinstance(value, int):
-            raise MemberError(f"the configuration of encoder {self.name} does not say its {what} ({key})")
+            raise MemberError(
+                f"the configuration of encoder {self.name} does not say its {what}; expected a whole number as {key} "
+                "in config.json"
+            )
         return value
 
     @cached_property

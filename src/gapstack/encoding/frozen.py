@@ -149,10 +149,14 @@ def read_states(
     layers = config.num_hidden_layers
     if hidden and (len(states) != layers + 1 or any(layer.shape[1] != length for layer in states)):
         raise MemberError(
-            f"a {config.model_type} model does not return a state of each piece from each layer"
+            f"a {config.model_type} model does not return a state of each piece from each layer; "
+            "choose another encoder"
         )
     if attention and (len(maps) != layers or any(layer.shape[2:] != (length, length) for layer in maps)):
-        raise MemberError(f"a {config.model_type} model does not return its attention as maps of all pieces")
+        raise MemberError(
+            f"a {config.model_type} model does not return its attention as maps of all pieces; "
+            "choose another encoder, or a member that reads no attention"
+        )
     return States(last, states, maps)
 
 

@@ -151,7 +151,8 @@ def _mention_ranges(example: Example, spans: NDArray[np.int64]) -> NDArray[np.in
     """Piece ranges (3, 2) of pronoun, A and B among pieces with character ranges ``spans``."""
     if not len(spans):
         raise MemberError(
-            f"example {example.id!r}: the tokenizer returns no pieces for its text {example.text[:40]!r}"
+            f"example {example.id!r}: the tokenizer returns no pieces for its text {example.text[:40]!r}; "
+            "leave the row out, or use another encoder"
         )
     ranges = np.empty((len(MENTIONS), 2), dtype=np.int64)
     for row, mention in enumerate((example.pronoun, example.a, example.b)):

@@ -90,9 +90,13 @@ def read_vectors(
         try:
             word = blob.decode("utf-8")
         except UnicodeDecodeError:
-            raise DataError(f"the word {blob!r} is not UTF-8", place=place) from None
+            raise DataError(
+                f"the word {blob!r} is not UTF-8", place=place, expected="words in UTF-8"
+            ) from None
         if not np.isfinite(vector).all():
-            raise DataError(f"the vector of {word!r} is not finite", place=place)
+            raise DataError(
+                f"the vector of {word!r} is not finite", place=place, expected="finite float32 numbers"
+            )
         if limit is None or number < limit or word in always:
             words.setdefault(word, vector)  # the first of equal words is the more frequent one
     if not words:
@@ -195,7 +199,8 @@ def _text(
             with np.errstate(over="ignore"):  # numbers beyond float32 become infinite
                 yield word, np.array(numbers, dtype=np.float32), place
         except ValueError as problem:
-            raise DataError(f"not all are numbers ({problem})", place=place) from None
+            expected = f"a word and {dimensions} numbers"
+            raise DataError(f"not all are numbers ({problem})", place=place, expected=expected) from None
 
 
 def _binary(

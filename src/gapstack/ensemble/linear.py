@@ -110,7 +110,10 @@ def _growth_optimal(of_label: Floats) -> tuple[Floats, float]:
             return weights, gap
         weights = weights * gains
         weights /= weights.sum()
-    raise MemberError(f"the simplex blend is still {gap:.1e} nats above its optimum after {_MAX_STEPS} steps")
+    raise MemberError(
+        f"the simplex blend is still {gap:.1e} nats above its optimum after {_MAX_STEPS} steps; leave out members "
+        "with nearly equal predictions, or use another stacker"
+    )
 
 
 class ConditionalStacker(Stacker):

@@ -89,7 +89,9 @@ class FittedStacker:
         ]
         probabilities: Probabilities = np.mean(stacked, axis=0)
         if not np.isfinite(probabilities).all():
-            raise MemberError("the stack computed probabilities that are not finite numbers")
+            raise MemberError(
+                "the stack computed probabilities that are not finite numbers; use another stacker or calibrator"
+            )
         return probabilities
 
     def state(self) -> State:
@@ -126,7 +128,7 @@ def fit_nested(
         raise MemberError("a stack needs at least one kind of stacker, and of calibrator, to choose from")
     if len(names) < _MIN_FOLDS:
         raise MemberError(
-            f"nested cross-validation needs at least {_MIN_FOLDS} folds, there are {len(names)}"
+            f"nested cross-validation needs at least {_MIN_FOLDS} folds, there are {len(names)}; cut the rows into more"
         )
     reads = any(stacker.READS_EVIDENCE for stacker in candidates.values())
     evidence = features(rows, EVIDENCE if reads else ())

@@ -224,7 +224,9 @@ class Stack(Member):
             elif isinstance(given, str) or "name" in given:
                 parts.append(Part.of(given))
             else:
-                raise SettingError("has no name", (setting, f"item {number}"))
+                raise SettingError(
+                    "has no name; expected a name, or a table with name", (setting, f"item {number}")
+                )
         return parts
 
     def _prepare(self, corpus: Corpus) -> None:
@@ -257,7 +259,7 @@ class Stack(Member):
                 continue
         raise MemberError(
             f"{corpus.name} has too few pages or rows of each kind to stack members on: {len(corpus)} rows of "
-            f"{len(set(corpus.groups))} pages cannot be cut into {_MIN_FOLDS} folds"
+            f"{len(set(corpus.groups))} pages cannot be cut into {_MIN_FOLDS} folds. Give more labelled rows"
         )
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:

@@ -70,7 +70,9 @@ class Stacker(Learned, Configured, BaseEstimator, ABC):
         if not self.READS_EVIDENCE:
             return np.empty((rows, 0)), np.empty((rows, 0))
         if evidence is None:
-            raise MemberError(f"{type(self).__name__} reads evidence of the rows, and none was given")
+            raise MemberError(
+                f"{type(self).__name__} reads evidence of the rows, and none was given; give their features as evidence"
+            )
         return self._table(evidence), self._table(evidence.swapped())
 
     def _table(self, evidence: Features) -> Floats:

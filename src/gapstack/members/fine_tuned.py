@@ -155,7 +155,8 @@ class FineTuned(Member):
         each = [changes] * len(phases) if isinstance(changes, Mapping) else list(changes)
         if len(each) != len(phases):
             raise MemberError(
-                f"{type(self).__name__} is trained in {len(phases)} phases; training has {len(each)}"
+                f"{type(self).__name__} is trained in {len(phases)} phases; training has {len(each)}. Give a table for "
+                "each phase, or one for all"
             )
         plans = tuple(
             replace(plan.changed(dict(change)), seed=self.seed)

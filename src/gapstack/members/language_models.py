@@ -197,7 +197,10 @@ class CausalModel(AnsweringModel):
         ids = tokenizer(written, add_special_tokens=not has_template)["input_ids"]
         longest, most = max(map(len, ids)), getattr(config, "max_position_embeddings", None)
         if most and longest > most:
-            raise MemberError(f"a prompt has {longest:,} tokens, and {self.name} takes {most:,}")
+            raise MemberError(
+                f"a prompt has {longest:,} tokens, and {self.name} takes {most:,}; give fewer examples, a shorter "
+                "template or another model"
+            )
         start = _shared_start(ids)
         return [Input(tokens, start, (number, option)) for option, tokens in enumerate(ids[1:])]
 

@@ -181,7 +181,9 @@ class Member(Configured, BaseEstimator, Predictor):
         """The training rows and their augmentations."""
         self.check_settings()
         if not len(corpus):
-            raise MemberError(f"{type(self).__name__} was given an empty corpus to fit")
+            raise MemberError(
+                f"{type(self).__name__} was given an empty corpus to fit; expected labelled rows"
+            )
         return _with_changed(corpus, self.augment)
 
     def _fitted_to(self, corpus: Corpus) -> Self:
@@ -266,7 +268,8 @@ class Member(Configured, BaseEstimator, Predictor):
             raise
         except Exception as problem:
             raise DamageError(
-                f"the saved state does not fit {type(self).__name__}: {type(problem).__name__}: {problem}"
+                f"the saved state does not fit {type(self).__name__}: {type(problem).__name__}: {problem}",
+                remedy="Fit the member again",
             ) from problem
         self.is_fitted_ = True
         return self
@@ -284,7 +287,10 @@ class Member(Configured, BaseEstimator, Predictor):
         with np.errstate(all="ignore"):
             normalised = probabilities / probabilities.sum(axis=1, keepdims=True)
         if not np.isfinite(normalised).all():
-            raise MemberError(f"{type(self).__name__} computed probabilities that are not finite numbers")
+            raise MemberError(
+                f"{type(self).__name__} computed probabilities that are not finite numbers; change its settings or "
+                "leave it out"
+            )
         return normalised
 
     def _prepare(self, corpus: Corpus) -> None:

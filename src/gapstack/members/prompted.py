@@ -260,7 +260,9 @@ def _compiled(path: Path, content: bytes) -> Template:
     try:
         template = _ENVIRONMENT.from_string(content.decode("utf-8"))
     except TemplateSyntaxError as problem:
-        raise DataError(str(problem.message), place=Place(path, problem.lineno)) from None
+        raise DataError(
+            str(problem.message), place=Place(path, problem.lineno), expected="a Jinja template"
+        ) from None
     if missing := set(_BLOCKS) - template.blocks.keys():
         raise DataError(
             f"has no block {' or '.join(sorted(missing))}", place=Place(path), expected=", ".join(_BLOCKS)

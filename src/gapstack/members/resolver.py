@@ -71,7 +71,8 @@ class Resolver(Member):
         clusters, kinds, flipped = self._kinds(corpus)
         if clusters.name != self.resolver_:
             raise MismatchError(
-                f"resolver was fitted on clusters of {self.resolver_} and is given {clusters.name}"
+                f"resolver is given clusters of {clusters.name}; expected those of {self.resolver_}, on which it was "
+                "fitted"
             )
         check_coverage([clusters], corpus, fitting=False)
         probabilities = self.shares_[kinds]

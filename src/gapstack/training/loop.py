@@ -72,7 +72,9 @@ def train(
     if TARGET not in data.batch(np.array([0])):
         raise MemberError("training data give no target; use labelled rows")
     if validation is None and any(phase.patience is not None for phase in plans):
-        raise MemberError("training plan: patience needs validation rows to stop by")
+        raise MemberError(
+            "training plan: patience needs validation rows to stop by; give some, or leave it out"
+        )
     running = any(phase.draws_on_running_rng for phase in plans)
     with seeded(*(() if running else (plans[0].seed,))):
         return _Training(model, data, plans, validation, objective).run()

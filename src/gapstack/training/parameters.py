@@ -43,7 +43,9 @@ def freeze(model: nn.Module, frozen: Sequence[int | str]) -> None:
         or (name in users and (set(users[name]) <= set(frozen) or (has_adapters and _ADAPTER not in name)))
     }
     if frozen_names == named.keys():
-        raise MemberError(f"training plan: frozen names {list(frozen)}, which leaves nothing to learn")
+        raise MemberError(
+            f"training plan: frozen names {list(frozen)}, which leaves nothing to learn; name fewer parts"
+        )
     for name, parameter in named.items():
         parameter.requires_grad_(name not in frozen_names)
 
@@ -77,7 +79,9 @@ def keep_activations(model: nn.Module, kept: bool) -> None:
     encoder: Any = getattr(model, ENCODER, None)
     if not kept:
         if not getattr(encoder, "supports_gradient_checkpointing", False):
-            raise MemberError("training plan: checkpointing needs a transformers encoder that supports it")
+            raise MemberError(
+                "training plan: this encoder does not support checkpointing; set checkpointing = false"
+            )
         encoder.config.use_cache = False
         # reentrant checkpointing loses gradients where the embeddings are frozen
         encoder.activation_checkpointing_enable({"use_reentrant": False})

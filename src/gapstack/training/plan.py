@@ -39,7 +39,7 @@ class Schedule:
     def __post_init__(self) -> None:
         check_settings(Schedule, vars(self))
         if self.warmup and self.shape == "triangular":
-            raise SettingError("not available for shape triangular", ("schedule", "warmup"))
+            raise SettingError("not available for shape triangular; set rise instead", ("schedule", "warmup"))
 
     def factor(self, update: int, total: int) -> float:
         """Factor for update ``update``, from 0, of ``total``."""
