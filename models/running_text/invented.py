@@ -245,7 +245,7 @@ class _Story:
             names.both,
             names.surnames,
         ]
-        return self._pick(lists[self._rng.choice(4, p=[0.65, 0.05, 0.15, 0.15])])
+        return self._pick(lists[self._rng.choice(4, p=[0.8, 0.04, 0.06, 0.1])])
 
     def write(self) -> str:
         """Text with brackets."""

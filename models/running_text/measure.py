@@ -4,7 +4,10 @@ Of all he and she with an annotated person it is counted how often the mention t
 is right if the person has neither name nor noun. Also printed: how many of the answers above .8 are right, and CoNLL F1
 of people (mentions of clusters with at least two).
 
-    python models/running_text/measure.py [--model models/gapstack-text] [--corpus litbank] [--all]
+    python models/running_text/measure.py [--model models/gapstack-text] [--corpus litbank] [--all] [--joined]
+
+With ``--joined``, the documents of a corpus are one text: what is read before or after a document should not change
+its answers.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +63,18 @@ def _overlap(one: Span, other: Span) -> float:
     return (min(one.end, other.end) - max(one.start, other.start)) / (
         max(one.end, other.end) - min(one.start, other.start)
     )
+
+
+def joined(documents: Sequence[AnnotatedDocument]) -> AnnotatedDocument:
+    """Documents one after the other, each with its own people."""
+    text, mentions, ignored = "", dict[Span, str](), set[Span]()
+    for document in documents:
+        at = len(text)
+        for span, cluster in document.mentions.items():
+            mentions[Span(at + span.start, at + span.end)] = f"{document.name} {cluster}"
+        ignored |= {Span(at + span.start, at + span.end) for span in document.ignored}
+        text += f"{document.text}\n\n"
+    return AnnotatedDocument("joined", documents[0].corpus, text, mentions, ignored)
 
 
 class ConllScores:
@@ -120,6 +135,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=shipped())
     parser.add_argument("--corpus", choices=CORPORA, help="only this one")
     parser.add_argument("--all", action="store_true", help="all documents, those of training too")
+    parser.add_argument("--joined", action="store_true", help="the documents of a corpus as one text")
     args = parser.parse_args()
     resolver = TextResolver(TextModel.load(args.model))
     documents = [
@@ -127,6 +143,8 @@ def main() -> None:
         for one in read_documents(resolver.model.lexicon)
         if (one.development or args.all) and args.corpus in (None, one.corpus)
     ]
+    if args.joined:
+        documents = [joined(list(of_corpus)) for _, of_corpus in groupby(documents, lambda one: one.corpus)]
     rows: list[dict[str, object]] = []
     scores = {corpus: ConllScores() for corpus in CORPORA}
     for document in documents:

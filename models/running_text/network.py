@@ -116,34 +116,46 @@ class Network(nn.Module):
 
     def states(self, windows: list[np.ndarray]) -> list[Tensor]:
         """States (n, size) of each window, whose ids include special tokens, without those."""
-        hidden = nn.utils.rnn.pad_sequence([self._lower(window) for window in windows], batch_first=True)
-        longest = hidden.shape[1]
-        padding = torch.arange(longest)[None] >= torch.tensor([len(window) for window in windows])[:, None]
-        mask = torch.zeros(padding.shape).masked_fill(padding, -1e4)[:, None, None]
-        has_bfloat16 = fastest_dtype(hidden.device) == torch.bfloat16
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=has_bfloat16):
-            states = self._layers(hidden, mask, slice(self.frozen, None))
+        hidden = nn.utils.rnn.pad_sequence(self._lower(windows), batch_first=True)
+        states = self._layers(hidden, _mask(windows), slice(self.frozen, None))
         return [states[row, 1 : len(window) - 1].float() for row, window in enumerate(windows)]
 
     @torch.no_grad()
-    def _lower(self, window: np.ndarray) -> Tensor:
+    def _lower(self, windows: list[np.ndarray]) -> list[Tensor]:
         """States (n, size) of the last frozen layer."""
-        key = window.tobytes()
-        if key not in self._kept:
-            hidden = self.encoder.embeddings(input_ids=torch.from_numpy(window)[None])
+        keys = [window.tobytes() for window in windows]
+        new = [window for key, window in zip(keys, windows, strict=True) if key not in self._kept]
+        if new:
+            ids = nn.utils.rnn.pad_sequence(
+                [torch.from_numpy(window) for window in new],
+                batch_first=True,
+                padding_value=self.encoder.embeddings.padding_idx,
+            )
             training = self.encoder.training
             self.encoder.eval()
-            self._kept[key] = self._layers(hidden, None, slice(self.frozen))[0].half()
+            hidden = self.encoder.embeddings(input_ids=ids)
+            hidden = self._layers(hidden, _mask(new), slice(self.frozen))
             self.encoder.train(training)
-        return self._kept[key].float()
+            for window, states in zip(new, hidden, strict=True):
+                self._kept[window.tobytes()] = states[: len(window)].half()
+        return [self._kept[key].float() for key in keys]
 
     def _layers(self, hidden: Tensor, mask: Tensor | None, part: slice) -> Tensor:
         """States after some of the layers."""
         stack = self.encoder.encoder
         bias = stack.compute_position_bias(hidden)
-        for layer in stack.layer[part]:
-            hidden = layer(hidden, mask, bias)[0]
+        has_bfloat16 = fastest_dtype(hidden.device) == torch.bfloat16
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=has_bfloat16):
+            for layer in stack.layer[part]:
+                hidden = layer(hidden, mask, bias)[0]
         return hidden
+
+
+def _mask(windows: list[np.ndarray]) -> Tensor:
+    """What is added to the attention of padded windows (w, 1, 1, n)."""
+    lengths = torch.tensor([len(window) for window in windows])
+    padding = torch.arange(int(lengths.max()))[None] >= lengths[:, None]
+    return torch.zeros(padding.shape).masked_fill(padding, -1e4)[:, None, None]
 
 
 def shipped_weights(folder: Path) -> dict[str, Tensor]:

@@ -1,7 +1,7 @@
 """Train the model of running text on LitBank, GUM, FantasyCoref, Friends, KnowRef, DPR and Winogrande.
 
 The lower eight layers of all-mpnet-base-v2 are fine-tuned with scorers of mentions and links. A step reads up to four
-consecutive passages of a document, in half of the steps with the pronouns of the other gender, and eight rows of two
+consecutive passages of a document, in half of the steps with the pronouns of the other gender, and four rows of two
 names; every fifth step reads an invented text (``invented.py``) instead of the passages. Ten novels, five tales,
 three long stories, an episode of Friends and GUM's test documents are held out for development, unless
 ``--everything`` is given; ``--without CORPUS`` holds out a whole corpus. The weights are averaged over the last
@@ -21,7 +21,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,7 +33,8 @@ from network import WIDTHS, Network, shipped_weights
 from torch import Tensor, nn
 
 from gapstack.data import Span
-from gapstack.data.example import Example, Gender
+from gapstack.data.example import Example, Gender, Label
+from gapstack.data.gap_data import load_gap
 from gapstack.data.person_words import HE, PRONOUNS, SHE, THEY
 from gapstack.running_text.evidence import (
     Entity,
@@ -52,8 +53,9 @@ ENCODER = "sentence-transformers/all-mpnet-base-v2"
 LAYERS, FROZEN = 8, 2
 SHIPPED = Path(__file__).parents[1] / "gapstack-text"
 _WINDOWS = 4
-_ROWS = 8
+_ROWS = 4  # of each source
 _LONGEST = 480  # pieces of a window
+_LONGEST_ROW = 160
 _INVENTED = 0.2  # share of steps
 _FALSE = 0.3  # probability from which a wrong span takes part in linking
 
@@ -171,7 +173,10 @@ class Trainer:
             documents = [one for one in documents if not one.development]
         documents = [one for one in documents if one.corpus != args.without]
         self.prepared = [prepare(document, self.tokenizer) for document in documents]
-        self.rows = self._rows()
+        self.rows = [self._pieces_of(read_rows())]
+        if args.gap:
+            data = load_gap()
+            self.rows.append(self._pieces_of([*data.development, *data.validation]))
         self.invented = InventedTexts()
         self.network = Network(ENCODER, LAYERS, args.frozen)
         if args.start and args.start.is_dir():
@@ -201,13 +206,10 @@ class Trainer:
         self.step = 0
         self.losses: dict[str, list[float]] = defaultdict(list)
 
-    def _rows(self) -> list[tuple[Example, WordPieces]]:
-        rows = []
-        for row in read_rows():
-            pieces = self.tokenizer.split(row.text)
-            if len(pieces) < 120 and row.label != 2:
-                rows.append((row, pieces))
-        return rows
+    def _pieces_of(self, rows: Iterable[Example]) -> list[tuple[Example, WordPieces]]:
+        """Rows whose pronoun is one of the names, but for the longest."""
+        split = [(row, self.tokenizer.split(row.text)) for row in rows if row.label != Label.NEITHER]
+        return [(row, pieces) for row, pieces in split if len(pieces) < _LONGEST_ROW]
 
     def window_ids(self, pieces: WordPieces, swap: bool) -> np.ndarray:
         """Ids with special tokens."""
@@ -305,9 +307,12 @@ class Trainer:
 
     def row_loss(self) -> Tensor:
         """Mean negative log-probability of the right name of rows, of both names."""
-        chosen = self.rng.choice(len(self.rows), _ROWS, replace=False)
         swap = self.rng.random() < 0.5
-        rows = [self.rows[number] for number in chosen]
+        rows = [
+            of_source[number]
+            for of_source in self.rows
+            for number in self.rng.choice(len(of_source), _ROWS, replace=False)
+        ]
         states = self.network.states([self.window_ids(pieces, swap) for _, pieces in rows])
         total, count = torch.zeros(()), 0
         for (row, pieces), state in zip(rows, states, strict=True):
@@ -437,13 +442,19 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="a state, or the folder of a model, to start from")
     parser.add_argument("--frozen", type=int, default=FROZEN, help="lower layers that are not trained")
     parser.add_argument("--without", choices=CORPORA, help="hold out a whole corpus")
+    parser.add_argument(
+        "--gap", action="store_true", help="train on GAP's development and validation rows too"
+    )
     parser.add_argument("--everything", action="store_true", help="train on the development part too")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     trainer = Trainer(args)
     if (args.work / "state.pt").exists():
         trainer.resume(args.work)
-    print(f"{len(trainer.prepared)} documents, {len(trainer.rows)} rows, {trainer.steps} steps", flush=True)
+    print(
+        f"{len(trainer.prepared)} documents, {sum(map(len, trainer.rows))} rows, {trainer.steps} steps",
+        flush=True,
+    )
     trainer.train(args.work, args.minutes)
 
 
