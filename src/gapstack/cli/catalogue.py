@@ -168,7 +168,7 @@ def _encoders() -> None:
 
 @common.command(encoders_app, "gap encoders check microsoft/deberta-v3-large")
 def check_command(
-    name: str = Argument(metavar="NAME", help="Folder, hub name, name@revision, or minilm."),
+    name: str = Argument(metavar="NAME", help="Folder, hub name, name@revision, minilm or gapstack-text."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Print what an encoder is, its speed and memory here, and which members work with it.

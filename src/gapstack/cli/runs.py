@@ -39,7 +39,9 @@ def run_command(
     ),
     data: common.DataOption = None,
     labels: common.LabelsOption = None,
-    encoder: str | None = Option(None, help="Encoder of all members: folder, hub name or minilm."),
+    encoder: str | None = Option(
+        None, help="Encoder of all members: folder, hub name, minilm or gapstack-text."
+    ),
     parser: str | None = Option(None, help="spaCy pipeline: name or folder. Default: en_gapstack."),
     augment: list[str] | None = common.choice_option(
         "Training rows of all members augmented: swap_gender, ...", "gapstack.data.augment:AUGMENTATIONS"

@@ -1,4 +1,4 @@
-"""Where an encoder's files are: the embedded package, a local folder, or a repository of the hub.
+"""Where an encoder's files are: the embedded package, gapstack's own, a local folder, or a repository of the hub.
 
 An encoder is a folder with ``config.json``, a tokenizer and safetensors. Weights published as
 ``pytorch_model.bin`` are read once, as tensors alone (torch's ``weights_only``), and stored as safetensors in the
@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.data.sources import is_offline
+from gapstack.encoding.text_encoder import write_encoder
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, Place, first_line
 from gapstack.files import atomic_folder, cache_root, digest, tree_digest
+from gapstack.running_text.text_model import NAME as TEXT_MODEL
+from gapstack.running_text.text_model import is_text_model, shipped
 
 EMBEDDED = "all-MiniLM-L6-v2"  # name of the embedded encoder in tables
 MINILM = "minilm"  # its name in commands
@@ -36,7 +39,7 @@ def is_embedded(name: str | None) -> bool:
 
 def is_available(name: str | None) -> bool:
     """True if an encoder can be loaded offline: embedded, a folder, or in the hub's cache."""
-    if name is None or is_embedded(name) or Path(name).expanduser().is_dir():
+    if name is None or is_embedded(name) or name == TEXT_MODEL or Path(name).expanduser().is_dir():
         return True
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
@@ -49,9 +52,15 @@ def is_available(name: str | None) -> bool:
 
 
 def folder_of(name: str) -> Path:
-    """Folder of an encoder, by its folder or by ``name`` or ``name@revision`` of a repository of the hub."""
+    """Folder of an encoder: ``gapstack-text``, a folder, or ``name`` or ``name@revision`` of a repository of the hub.
+
+    Of the folder of a model of running text it is the encoder.
+    """
     folder = Path(name).expanduser()
-    folder = folder if folder.is_dir() else _hub_folder(name)
+    if not folder.is_dir():
+        folder = shipped() if name == TEXT_MODEL else _hub_folder(name)
+    if is_text_model(folder):
+        return _text_encoder(folder)
     weights = any(folder.glob(_WEIGHTS[0]))
     pickled = sorted({*folder.glob(_PICKLED[0]), *folder.glob(_PICKLED[1])})
     lacks = [] if (folder / "config.json").is_file() else ["config.json"]
@@ -61,6 +70,14 @@ def folder_of(name: str) -> Path:
             f"{folder} is not an encoder: it lacks {' and '.join(lacks)}. Give a folder that save_pretrained wrote"
         )
     return folder if weights else _converted(folder, pickled)
+
+
+def _text_encoder(folder: Path) -> Path:
+    """A folder of the cache with the encoder of a model of running text."""
+    target = cache_root() / "converted" / tree_digest(folder)
+    if not target.is_dir():
+        write_encoder(folder, target)
+    return target
 
 
 def _converted(folder: Path, pickled: list[Path]) -> Path:

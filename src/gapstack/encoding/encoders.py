@@ -239,7 +239,7 @@ def _positions(config: Any) -> int:
 
 
 def load_encoder(name: str | None = None) -> Encoder:
-    """Find an encoder: None or ``minilm`` (embedded), a local folder, or ``name[@revision]`` on the hub."""
+    """Find an encoder: None or ``minilm`` (embedded), ``gapstack-text``, a folder, or the Hub's ``name[@revision]``."""
     if name is None or is_embedded(name):
         name, folder = EMBEDDED, embedded_folder()
     else:
