@@ -71,7 +71,7 @@ def _parent(pid: int) -> int:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory) -> Cluster:
     """A cluster with two cores on this machine."""
-    pytest.importorskip("ray", reason="Ray is not installed (pip install 'gapstack[ray]')")
+    pytest.importorskip("ray", reason="Ray is not installed (pip install -c constraints.txt '.[ray]')")
     folder = Path("/tmp") / f"ray-{os.getpid()}"  # sockets need a short path
     port = 20_000 + os.getpid() % 10_000
     log = (tmp_path_factory.mktemp("ray") / "log").open("w")

@@ -1,4 +1,8 @@
-"""Plots as self-contained SVG: points with their regression line, and precision against recall."""
+"""Plots as self-contained SVG: points with their regression line, and precision against recall.
+
+They are written as files too, so Python draws them. The browser draws those of a comparison (``comparison/plots.js``):
+their size and content depend on its width and on the systems, metric and label sets that the reader chooses.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
