@@ -24,6 +24,8 @@ for _variable, _value in (
     ("OPENBLAS_THREAD_TIMEOUT", "4"),  # in powers of two of clock cycles; 4 is the least
 ):
     os.environ.setdefault(_variable, _value)
+# onnxruntime would send statistics of its use to its makers
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that wants the log configures it
 

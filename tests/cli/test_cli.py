@@ -208,6 +208,19 @@ def test_an_interrupted_command_can_be_repeated(monkeypatch, capsys):
     assert "repeat the command" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("variable", ["GAPSTACK_CACHE", "GAPSTACK_HOME"])
+def test_the_variable_that_moves_a_path_is_named(monkeypatch, capsys, tmp_path, variable):
+    def fails(**_):
+        raise OSError(errno.EROFS, "Read-only file system", str(tmp_path / "models" / "x"))
+
+    monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.setattr("gapstack.cli.app", fails)
+    monkeypatch.setattr("gapstack.cli._silence", lambda: None)
+    with pytest.raises(SystemExit):
+        main()
+    assert f"Read-only file system; {variable} sets another folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("problem", "line"),
     [

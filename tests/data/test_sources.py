@@ -274,6 +274,17 @@ def test_the_archive_can_be_written_again_from_itself():
     assert archive(sources.embedded_folder()) == sources.ARCHIVE.read_bytes()
 
 
+def test_without_a_writable_cache_it_is_unpacked_elsewhere_and_downloads_are_refused(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path / "file" / "cache"))
+    folder = sources.embedded_folder()
+    assert (folder / "winogender").is_dir()
+    assert sources.embedded_folder() == folder
+    monkeypatch.delenv("GAPSTACK_OFFLINE")
+    with pytest.raises(DataError, match="GAPSTACK_CACHE"):
+        sources.fetch(["gap-test"])
+
+
 def test_all_suites_with_a_free_licence_are_read_offline():
     assert {sources.search(name).origin for name, one in DATASETS.items() if one.embedded} == {"embedded"}
     for name in ("winogender", "sowinobias", "wsc273"):

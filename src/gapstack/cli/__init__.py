@@ -7,12 +7,14 @@ import os
 import re
 import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
 
 import typer
 
 from gapstack.cli import ask, audit, catalogue, data_sets, papers, runs, score, services
 from gapstack.cli.common import Group, shown_log, standard_streams
 from gapstack.errors import GapstackError, without_extra
+from gapstack.files import CACHE, cache_root
 from gapstack.processes import raise_gc_threshold
 from gapstack.progress import logged_lines, print_note
 
@@ -111,10 +113,21 @@ def _line(error: Exception) -> str | None:
             # the second name is the final one: files are written to a temporary name first
             name = error.filename2 or error.filename
             reason = error.strerror or str(error) or type(error).__name__
-            return (f"{name}: " if name else "") + reason + _REMEDIES.get(error.errno or 0, "")
+            remedy = _REMEDIES.get(error.errno or 0, "")
+            return (f"{name}: " if name else "") + reason + remedy + _variable_of(str(name or ""))
     # libraries in Rust (safetensors) wrap system errors
     refused = _OS_ERROR.search(str(error))
     return refused and _line(OSError(int(refused[1]), os.strerror(int(refused[1]))))
+
+
+def _variable_of(name: str) -> str:
+    """What moves a path that gapstack chose by itself."""
+    from gapstack.runs.folder import home  # slow
+
+    for variable, folder in ((CACHE, cache_root(scratch=False)), ("GAPSTACK_HOME", home())):
+        if Path(name).is_relative_to(folder):
+            return f"; {variable} sets another folder than {folder}"
+    return ""
 
 
 def _as_option(argument: re.Match[str]) -> str:

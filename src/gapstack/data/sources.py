@@ -5,6 +5,7 @@ relative to the current folder and to a source checkout, the cache, and the data
 (``embedded.tar.xz``, which ``scripts/embed_data.py`` writes). :mod:`gapstack.data.gap_data` loads GAP itself.
 """
 
+import atexit
 import hashlib
 import os
 import tarfile
@@ -12,13 +13,14 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from inspect import signature
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from gapstack.data.cells import read_json
-from gapstack.errors import DataNotFoundError, IntegrityError
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError
 from gapstack.files import (
     CACHE,
     atomic_folder,
@@ -163,13 +165,29 @@ def _data_cache() -> Path:
 
 
 def embedded_folder() -> Path:
-    """Data folder with the embedded data sets, unpacked into the cache."""
+    """Data folder with the embedded data sets, unpacked into the cache, or for this process if that is not writable."""
     target = cache_root() / "embedded" / digest(ARCHIVE)[:16]
     if not target.is_dir():
-        require_writable(target, CACHE)
-        with atomic_folder(target) as temporary, tarfile.open(ARCHIVE) as archive:
-            archive.extractall(temporary, filter="data")
+        try:
+            require_writable(target, CACHE)
+        except DataError:
+            return _unpacked_for_this_process()
+        with atomic_folder(target) as temporary:
+            _unpack(temporary)
     return target
+
+
+@cache
+def _unpacked_for_this_process() -> Path:
+    folder = Path(mkdtemp(prefix="gapstack-"))
+    atexit.register(discard, folder)
+    _unpack(folder)
+    return folder
+
+
+def _unpack(folder: Path) -> None:
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(folder, filter="data")
 
 
 def search(name: str) -> DataLocation | None:
@@ -275,7 +293,7 @@ def fetch(names: Iterable[str] | None = None, *, again: bool = False) -> list[Pa
                 f"{dataset.name} cannot be fetched; it comes from {dataset.upstream}. Put it at {dataset.path} in "
                 "a folder and name that with data=FOLDER"
             )
-        elif again or not dataset.is_intact(path):
+        elif again or not path.exists() or not dataset.is_intact(path):
             _download(dataset, path)
         paths.append(path)
     return paths
@@ -286,6 +304,7 @@ def _download(dataset: Dataset, target: Path) -> None:
         raise DownloadError(
             f"{dataset.name} is not in the cache, and GAPSTACK_OFFLINE forbids downloads; unset it or use data=FOLDER"
         )
+    require_writable(target.parent, CACHE)
     import pooch  # slow to import
 
     pooch.get_logger().setLevel("WARNING")

@@ -16,7 +16,7 @@ from typing import Any
 from gapstack.data.sources import is_offline
 from gapstack.encoding.text_encoder import write_encoder
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, Place, first_line
-from gapstack.files import atomic_folder, cache_root, digest, tree_digest
+from gapstack.files import CACHE, atomic_folder, cache_root, digest, require_writable, tree_digest
 from gapstack.running_text.text_model import NAME as TEXT_MODEL
 from gapstack.running_text.text_model import is_text_model, shipped
 
@@ -87,6 +87,7 @@ def _converted(folder: Path, pickled: list[Path]) -> Path:
 
     target = cache_root() / "converted" / tree_digest(folder)
     if not target.is_dir():
+        require_writable(target, CACHE)
         tensors: dict[str, torch.Tensor] = {}
         for path in pickled:
             try:

@@ -26,7 +26,7 @@ from gapstack.cache import Memory, intact_files, store
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.frozen import PieceLimit, forward_budget, in_passes
 from gapstack.errors import DataNotFoundError, MemberError, closest
-from gapstack.files import cache_root, fingerprint
+from gapstack.files import CACHE, cache_root, fingerprint, require_writable
 from gapstack.progress import progress
 from gapstack.training.devices import compute_dtype, processes
 from gapstack.types import Floats, Ints
@@ -86,6 +86,7 @@ class AnsweringModel(ABC):
 
         def compute(positions: list[int]) -> list[Reply]:
             new = [questions[position] for position in positions]
+            require_writable(self.folder, CACHE)
             self.folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self.folder / ".lock"):  # another process may be asking the same questions
                 missing = [question for question in new if not self._is_whole(self.responses(question))]

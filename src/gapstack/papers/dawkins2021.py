@@ -24,7 +24,7 @@ from gapstack.display.report import Report
 from gapstack.encoding.word_vectors import read_vectors
 from gapstack.errors import DamageError
 from gapstack.evaluation import Interval, Predictions, score
-from gapstack.files import cache_root, discard, fingerprint
+from gapstack.files import CACHE, cache_root, discard, fingerprint, require_writable
 from gapstack.members import create
 from gapstack.members.identity import identity_of
 from gapstack.members.member import Member
@@ -112,6 +112,7 @@ def _fitted(part: Part, seed: int, train: Corpus) -> Member:
             return load(folder)
         except DamageError:
             discard(folder)
+    require_writable(folder, CACHE)
     save(member.fit(train), part.name, folder)
     return member
 

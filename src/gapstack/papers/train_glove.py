@@ -26,7 +26,7 @@ from gapstack.data.gap_data import gap_split, stage2
 from gapstack.data.sources import find
 from gapstack.encoding.word_vectors import Vectors, read_vectors, write_vectors
 from gapstack.errors import DataNotFoundError
-from gapstack.files import cache_root, fingerprint, open_bytes
+from gapstack.files import CACHE, cache_root, fingerprint, open_bytes, require_writable
 from gapstack.papers.debiasers import DEBIASERS
 from gapstack.papers.word_lists import lists_key, read_lists
 from gapstack.progress import progress
@@ -177,6 +177,8 @@ def spaces() -> dict[str, Path]:
     folder = cache_root() / "vectors" / fingerprint(found, lists_key(), DIMENSIONS, EPOCHS, SEED)
     files = {name: folder / f"{name}.txt" for name in SPACES}
     missing = [name for name, path in files.items() if not path.is_file()]
+    if missing:
+        require_writable(folder, CACHE)
     if any(DEBIASED.get(name, (name,))[0] in missing for name in SPACES):
         _log.info("training GloVe and GN-GloVe on %d texts", len(found))
         words, pairs = count_pairs(found, lists.every_word)

@@ -16,7 +16,7 @@ from gapstack.data.corpus import Corpus
 from gapstack.data.gap_data import SPLITS, gap_split
 from gapstack.data.sources import require
 from gapstack.errors import DataNotFoundError, ExtraError, MemberError
-from gapstack.files import cache_root, contents, digest, fingerprint, no_such_file
+from gapstack.files import CACHE, cache_root, contents, digest, fingerprint, no_such_file, require_writable
 from gapstack.resolvers.align import read_resolver
 from gapstack.resolvers.live import ADAPTERS, resolve
 from gapstack.settings import Reads
@@ -101,6 +101,8 @@ def run_cached(name: str, corpus: Corpus) -> Clusters:
     known = {document.id: document for file in intact_files(*place) for document in _documents(file)}
     texts = {text_sha256(row.text): row for row in corpus}
     missing = [replace(row, id=key) for key, row in texts.items() if key not in known]
+    if missing:
+        require_writable(place[0], CACHE)
     for start in range(0, len(missing), SHARD_ROWS):
         rows = Corpus(missing[start : start + SHARD_ROWS], name=corpus.name)
         with TemporaryDirectory() as scratch:

@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 
 from gapstack.cache import Ragged, content_key, fetch_arrays, row_key, store
 from gapstack.data import Corpus, Example, Span
-from gapstack.files import atomic_path, cache_root, fingerprint
+from gapstack.files import CACHE, atomic_path, cache_root, fingerprint, require_writable
 from gapstack.running_text.answer import Answers, Candidate
 from gapstack.running_text.any_text_resolver import Text
 from gapstack.running_text.text_resolver import TextResolver
@@ -41,6 +41,7 @@ def shares(corpus: Corpus) -> Floats:
     """Probabilities (n, 4) that each pronoun refers to A, B, nobody and somebody else; 0 where there is no answer."""
     resolver = text_resolver()
     folder = cache_root() / "running_text" / fingerprint(resolver.identity)
+    require_writable(folder, CACHE)
     if RECORDED.is_file() and _recorded_model() == resolver.model.identity:
         store(folder, RECORDED.read_bytes(), _SUFFIX)
     keys = _keys(corpus)

@@ -22,7 +22,7 @@ from gapstack.cache import intact_files, store
 from gapstack.encoding.frozen import PieceLimit, in_passes
 from gapstack.encoding.pieces import batches
 from gapstack.errors import MemberError
-from gapstack.files import cache_root
+from gapstack.files import CACHE, cache_root, require_writable
 from gapstack.progress import Ticker, progress
 from gapstack.training.checkpoints import (
     LOG,
@@ -90,6 +90,7 @@ def train_once(
     """Train in place as :func:`train`, or load the weights of an earlier call (:func:`~.checkpoints.identity`)."""
     key = identity(model, data, plans, objective=objective)
     folder = cache_root() / "trained"
+    require_writable(folder, CACHE)
     folder.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(folder / f".{key}.lock"):
         stored = intact_files(folder, ".safetensors", label=f"{key}-")
