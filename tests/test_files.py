@@ -50,6 +50,14 @@ def test_what_fails_leaves_the_old_and_nothing_else(tmp_path, kind):
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.txt": "old"}
 
 
+@pytest.mark.parametrize("kind", [atomic_path, atomic_folder])
+def test_a_full_disk_is_reported_with_the_final_name(tmp_path, kind):
+    with pytest.raises(OSError, match="No space") as failed, kind(tmp_path / "a.txt"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert failed.value.filename == str(tmp_path / "a.txt")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_replaces_anything_and_a_file_no_folder(tmp_path):
     for make in (lambda p: p.write_text("file"), lambda p: (p / "deep").mkdir(parents=True)):
         make(tmp_path / "x")

@@ -1,5 +1,6 @@
 """Atomic writes, packed input, content hashes, and the cache folder."""
 
+import errno
 import gzip
 import hashlib
 import json
@@ -27,6 +28,8 @@ from gapstack.errors import DataError, DataNotFoundError, MismatchError, Place
 _HOST = re.sub(r"[^A-Za-z0-9]+", "_", socket.gethostname())[:40]
 _TEMPORARY = re.compile(r"\.writing-(\w*)-(\d+)-[0-9a-f]{12}(\..*)?")
 _ABANDONED = 86_400.0  # seconds without a change
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Numbers of the errors of a disk, a quota or a file that is full."""
 _CLOCK_STEP = 2.0  # seconds that a file system's clock may take to show a change
 
 
@@ -63,6 +66,10 @@ def _replacing(target: Path) -> Iterator[Path]:
             discard(target)
         temporary.replace(target)
         _flush(target.parent)
+    except OSError as error:
+        if error.filename is None and error.errno in FULL_DISK:  # errors of writing have no name
+            error.filename = str(target)
+        raise
     finally:
         discard(temporary)
 

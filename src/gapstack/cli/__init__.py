@@ -14,15 +14,15 @@ import typer
 from gapstack.cli import ask, audit, catalogue, data_sets, papers, runs, score, services
 from gapstack.cli.common import Group, shown_log, standard_streams
 from gapstack.errors import GapstackError, without_extra
-from gapstack.files import CACHE, cache_root
+from gapstack.files import CACHE, FULL_DISK, cache_root
 from gapstack.processes import raise_gc_threshold
 from gapstack.progress import logged_lines, print_note
 
 _ARGUMENT = re.compile(r"\b([a-z_]+)=([A-Z]+|True)\b")  # "data=FOLDER", as errors name arguments of functions
 _OPTIONS = {"corpus": "gold"}  # where an option has another name than the argument
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
-_FULL_DISK = "; finished work is kept: free some space and repeat the command"
-_REMEDIES = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _FULL_DISK) | {
+_FREE_SPACE = "; finished work is kept: free some space and repeat the command"
+_REMEDIES = dict.fromkeys(FULL_DISK, _FREE_SPACE) | {
     errno.EMFILE: "; raise the limit (ulimit -n) or use fewer workers"
 }
 
