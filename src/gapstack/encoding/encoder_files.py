@@ -76,6 +76,7 @@ def _text_encoder(folder: Path) -> Path:
     """A folder of the cache with the encoder of a model of running text."""
     target = cache_root() / "converted" / tree_digest(folder)
     if not target.is_dir():
+        require_writable(target, CACHE)
         write_encoder(folder, target)
     return target
 
