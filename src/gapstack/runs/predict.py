@@ -15,7 +15,9 @@ from gapstack.members.member import Predictor
 from gapstack.resumable import Chunk, resumable
 from gapstack.runs.predictors import load
 
-CHUNK = 4096  # rows in memory at once; an interruption loses at most the predictions of one chunk per worker
+CHUNK = 2048
+"""Rows in memory at once. An interruption loses at most the predictions of one chunk per worker, and at the end workers
+wait for each other for one chunk at most."""
 
 
 def predict_file(
