@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
-from network import Network
+from network import Network, trained_weights
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from safetensors.numpy import save_file
 from torch import Tensor, nn
@@ -174,12 +174,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("states", type=Path, nargs="+", help="several are averaged")
+    parser.add_argument(
+        "states", type=Path, nargs="+", help="of train.py, or folders of models; several are averaged"
+    )
     parser.add_argument("output", type=Path)
     parser.add_argument("--tokenizer", type=Path, default=SHIPPED / "tokenizer.json", help="of the encoder")
     args = parser.parse_args()
     network = Network(ENCODER, LAYERS, FROZEN)
-    states = [torch.load(path, weights_only=True)["average"] for path in args.states]
+    states = [trained_weights(path) for path in args.states]
     network.load_state_dict(
         {
             name: torch.stack([state[name] for state in states]).mean(0)

@@ -157,9 +157,12 @@ def _mask(windows: list[np.ndarray]) -> Tensor:
     return torch.zeros(padding.shape).masked_fill(padding, -1e4)[:, None, None]
 
 
-def shipped_weights(folder: Path) -> dict[str, Tensor]:
-    """Weights of the files that ``export.py`` wrote, with their rounding, by the names of :class:`Network`."""
-    encoder = {f"encoder.{name}": torch.tensor(values) for name, values in encoder_weights(folder).items()}
-    arrays = load_file(folder / "model.safetensors")
+def trained_weights(path: Path) -> dict[str, Tensor]:
+    """Averaged weights of a state of ``train.py``, or those that ``export.py`` rounded and wrote to a folder."""
+    if not path.is_dir():
+        state: dict[str, Tensor] = torch.load(path, weights_only=True)["average"]
+        return state
+    encoder = {f"encoder.{name}": torch.tensor(values) for name, values in encoder_weights(path).items()}
+    arrays = load_file(path / "model.safetensors")
     heads = {name: torch.tensor(value).float() for name, value in arrays.items() if name.startswith("heads.")}
     return encoder | heads

@@ -20,7 +20,7 @@ sys.path.insert(0, str(SCRIPTS))  # scripts that import each other by name
 import export  # noqa: E402
 import train  # noqa: E402
 from invented import InventedTexts  # noqa: E402
-from network import Network, shipped_weights  # noqa: E402
+from network import Network, trained_weights  # noqa: E402
 
 WINDOWS = [np.array([0, *range(40, 90), 2]), np.array([0, 55, 61, 7, 2])]
 
@@ -91,7 +91,7 @@ def test_exported_model_has_the_states_and_weights_of_the_network(encoder, tmp_p
     states = session.run(None, {"inputs": words})[0][1:-1]
     similar = (states * expected).sum(1) / np.linalg.norm(states, axis=1) / np.linalg.norm(expected, axis=1)
     assert similar.min() > 0.98
-    for name, value in shipped_weights(tmp_path).items():
+    for name, value in trained_weights(tmp_path).items():
         step = float(value.abs().max()) / 60  # of rounding to 7 bits
         torch.testing.assert_close(value, weights[name], atol=step, rtol=0)
 
