@@ -3,6 +3,7 @@ import torch
 
 from gapstack.encoding.encoder_files import is_available
 from gapstack.encoding.encoders import load_encoder
+from gapstack.members import create
 from gapstack.running_text.text_model import NAME, TextModel, shipped
 
 
@@ -22,3 +23,8 @@ def test_members_read_the_states_that_running_text_reads():
 
 def test_the_folder_of_a_model_of_running_text_is_an_encoder():
     assert load_encoder(str(shipped())).fingerprint == load_encoder(NAME).fingerprint
+
+
+def test_members_on_it_are_contaminated_by_what_it_was_trained_on():
+    assert "litbank" in create("frozen_spans", encoder=NAME).contaminated_by
+    assert not create("frozen_spans").contaminated_by

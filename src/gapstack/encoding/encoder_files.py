@@ -17,8 +17,8 @@ from gapstack.data.sources import is_offline
 from gapstack.encoding.text_encoder import write_encoder
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, Place, first_line
 from gapstack.files import CACHE, atomic_folder, cache_root, digest, require_writable, tree_digest
+from gapstack.running_text.text_model import CONTAMINATED_BY, is_text_model, shipped
 from gapstack.running_text.text_model import NAME as TEXT_MODEL
-from gapstack.running_text.text_model import is_text_model, shipped
 
 EMBEDDED = "all-MiniLM-L6-v2"  # name of the embedded encoder in tables
 MINILM = "minilm"  # its name in commands
@@ -49,6 +49,12 @@ def is_available(name: str | None) -> bool:
         return isinstance(try_to_load_from_cache(repository, "config.json", revision=revision or None), str)
     except HFValidationError:  # not the name of a repository
         return False
+
+
+def contaminated_by(name: str | None) -> tuple[str, ...]:
+    """Test sets that share rows with the coreference data that an encoder was trained on."""
+    is_of_text = name is not None and (name == TEXT_MODEL or is_text_model(Path(name).expanduser()))
+    return CONTAMINATED_BY if is_of_text else ()
 
 
 def folder_of(name: str) -> Path:

@@ -14,7 +14,14 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from gapstack.encoding.encoder_files import EMBEDDED, embedded_folder, folder_of, is_available, is_embedded
+from gapstack.encoding.encoder_files import (
+    EMBEDDED,
+    contaminated_by,
+    embedded_folder,
+    folder_of,
+    is_available,
+    is_embedded,
+)
 from gapstack.errors import DataError, MemberError, Place, first_line
 from gapstack.files import read_bytes, tree_digest
 from gapstack.settings import Reads
@@ -256,7 +263,7 @@ def encoder_digest(name: str | None) -> str:
     return f"{Path(encoder.name).name} {encoder.fingerprint}"
 
 
-EncoderName = Annotated[str | None, Reads(encoder_digest, is_encoder=True)]
+EncoderName = Annotated[str | None, Reads(encoder_digest, is_encoder=True, contaminates=contaminated_by)]
 """A setting for :func:`load_encoder`."""
 
 

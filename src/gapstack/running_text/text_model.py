@@ -28,6 +28,8 @@ from gapstack.types import Bools, Floats, Floats32, Ints
 
 NAME = "gapstack-text"
 """Name of the shipped model."""
+CONTAMINATED_BY = ("dpr-train", "knowref-train", "litbank", "gum", "winogrande")
+"""Data that the model was trained on. GAP, stage 2 and the audit suites are not among them."""
 _ENCODER, _ARRAYS, _TOKENIZER, _LEXICON = (
     "encoder.onnx",
     "model.safetensors",

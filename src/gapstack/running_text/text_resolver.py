@@ -34,8 +34,6 @@ from gapstack.running_text.text_model import TextModel, packed, shipped, unpacke
 from gapstack.running_text.windows import Window, passages, pronouns
 from gapstack.running_text.word_pieces import WordPieces
 
-CONTAMINATED_BY = ("dpr-train", "knowref-train", "litbank", "gum", "winogrande")
-"""Data that the model of running text was trained on. GAP, stage 2 and the audit suites are not among them."""
 MIN_PROBABILITY = 0.005
 """Candidates with a lower probability are left out."""
 MOST = 0.99
