@@ -28,7 +28,8 @@ from gapstack.running_text.answer import Answers
 from gapstack.running_text.any_text_resolver import Text
 from gapstack.running_text.evidence import describe
 from gapstack.running_text.lexicon import Lexicon
-from gapstack.running_text.text_model import TextModel, shipped
+from gapstack.running_text.model_files import shipped
+from gapstack.running_text.text_model import TextModel
 from gapstack.running_text.text_resolver import TextResolver
 
 Clusters = Sequence[frozenset[Hashable]]

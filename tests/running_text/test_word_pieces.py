@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.running_text.text_model import shipped
+from gapstack.running_text.model_files import shipped
 from gapstack.running_text.word_pieces import WordPieceTokenizer
 
 TOKENIZER = WordPieceTokenizer.load(shipped() / "tokenizer.json")

@@ -17,8 +17,8 @@ from gapstack.data.sources import is_offline
 from gapstack.encoding.text_encoder import write_encoder
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, Place, first_line
 from gapstack.files import CACHE, atomic_folder, cache_root, digest, require_writable, tree_digest
-from gapstack.running_text.text_model import CONTAMINATED_BY, is_text_model, shipped
-from gapstack.running_text.text_model import NAME as TEXT_MODEL
+from gapstack.running_text.model_files import CONTAMINATED_BY, is_text_model, shipped
+from gapstack.running_text.model_files import NAME as TEXT_MODEL
 
 EMBEDDED = "all-MiniLM-L6-v2"  # name of the embedded encoder in tables
 MINILM = "minilm"  # its name in commands

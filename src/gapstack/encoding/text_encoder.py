@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.files import atomic_folder, write_json
+from gapstack.running_text.model_files import ARRAYS, ENCODER, TOKENIZER
 
 _CONFIG = {
     "model_type": "mpnet",
@@ -20,11 +21,8 @@ _CONFIG = {
 }
 """Settings of all-mpnet-base-v2 that are not transformers' defaults."""
 _TOKENIZER_CONFIG = {"tokenizer_class": "MPNetTokenizer", "model_max_length": 512}
-_SPLIT = (
-    ".kept",
-    ".channels",
-    ".exact",
-)  # of channels that are multiplied without rounding; the matrix has them too
+# of channels that are multiplied without rounding; the matrix has them too
+_SPLIT = (".kept", ".channels", ".exact")
 
 
 def encoder_weights(folder: Path) -> dict[str, NDArray[np.float32]]:
@@ -33,7 +31,7 @@ def encoder_weights(folder: Path) -> dict[str, NDArray[np.float32]]:
     from onnx.numpy_helper import to_array
     from safetensors.numpy import load_file
 
-    graph = onnx.load(folder / "encoder.onnx").graph
+    graph = onnx.load(folder / ENCODER).graph
     arrays = {one.name: to_array(one) for one in graph.initializer}
     weights = {}
     for name, values in arrays.items():
@@ -43,7 +41,7 @@ def encoder_weights(folder: Path) -> dict[str, NDArray[np.float32]]:
             weights[matrix] = ((values.astype(np.float32) - zero) * scale).T
         elif "_Transposed_" not in name and not name.endswith(_SPLIT):
             weights[matrix] = values
-    stored = load_file(folder / "model.safetensors")
+    stored = load_file(folder / ARRAYS)
     words = stored["embeddings"].astype(np.float32) * stored["scales"].astype(np.float32)[:, None]
     weights["encoder.embeddings.word_embeddings.weight"] = words
     return {name.removeprefix("encoder."): values for name, values in weights.items()}
@@ -58,6 +56,6 @@ def write_encoder(folder: Path, target: Path) -> None:
     with atomic_folder(target) as temporary:
         write_json(temporary / "config.json", {**_CONFIG, "num_hidden_layers": layers})
         write_json(temporary / "tokenizer_config.json", _TOKENIZER_CONFIG)
-        (temporary / "tokenizer.json").write_bytes((folder / "tokenizer.json").read_bytes())
+        (temporary / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
         halves = {name: np.ascontiguousarray(values, dtype=np.float16) for name, values in weights.items()}
         save_file(halves, temporary / "model.safetensors", {"format": "pt"})

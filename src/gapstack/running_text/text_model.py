@@ -23,19 +23,10 @@ from gapstack.errors import DamageError, DataNotFoundError, Place
 from gapstack.files import read_bytes, tree_digest
 from gapstack.running_text.evidence import MENTION_FEATURES, Mention, mention_features
 from gapstack.running_text.lexicon import Lexicon
+from gapstack.running_text.model_files import ARRAYS, ENCODER, LEXICON, TOKENIZER
 from gapstack.running_text.word_pieces import CASES, WordPieces, WordPieceTokenizer
 from gapstack.types import Bools, Floats, Floats32, Ints
 
-NAME = "gapstack-text"
-"""Name of the shipped model."""
-CONTAMINATED_BY = ("dpr-train", "knowref-train", "litbank", "gum", "winogrande")
-"""Data that the model was trained on. GAP, stage 2 and the audit suites are not among them."""
-_ENCODER, _ARRAYS, _TOKENIZER, _LEXICON = (
-    "encoder.onnx",
-    "model.safetensors",
-    "tokenizer.json",
-    "lexicon.json",
-)
 _MOST_PIECES = 500
 """Pieces that the encoder reads at once; more are read in parts."""
 _SCALE = 16.0
@@ -83,15 +74,15 @@ class TextModel:
         """Read a folder; DataNotFoundError if a file is missing, DamageError if one is damaged."""
         import onnxruntime
 
-        for name in (_ENCODER, _ARRAYS, _TOKENIZER, _LEXICON):
+        for name in (ENCODER, ARRAYS, TOKENIZER, LEXICON):
             if not (folder / name).is_file():
                 remedy = "reinstall gapstack, or train the model with models/running_text/train.py"
                 raise DataNotFoundError(f"{folder} has no {name}; {remedy}")
         try:
-            arrays = load_arrays(read_bytes(folder / _ARRAYS))
+            arrays = load_arrays(read_bytes(folder / ARRAYS))
         except SafetensorError as problem:
             raise DamageError(
-                str(problem), place=Place(folder / _ARRAYS), remedy="Reinstall gapstack"
+                str(problem), place=Place(folder / ARRAYS), remedy="Reinstall gapstack"
             ) from None
         options = onnxruntime.SessionOptions()
         # passages are read in threads of their own; threads that spin would slow them on a busy machine
@@ -100,11 +91,11 @@ class TextModel:
         options.log_severity_level = 3
         try:
             encoder = onnxruntime.InferenceSession(
-                str(folder / _ENCODER), options, providers=["CPUExecutionProvider"]
+                str(folder / ENCODER), options, providers=["CPUExecutionProvider"]
             )
         except Exception as problem:  # onnxruntime's exceptions share no public class
             raise DamageError(
-                str(problem).splitlines()[0], place=Place(folder / _ENCODER), remedy="Reinstall gapstack"
+                str(problem).splitlines()[0], place=Place(folder / ENCODER), remedy="Reinstall gapstack"
             ) from None
         heads = {
             name.removeprefix("heads."): array.astype(np.float32)
@@ -116,7 +107,7 @@ class TextModel:
             arrays["embeddings"],
             arrays["scales"].astype(np.float32),
             heads,
-            WordPieceTokenizer.load(folder / _TOKENIZER),
+            WordPieceTokenizer.load(folder / TOKENIZER),
             Lexicon.load(folder),
             tree_digest(folder, (".md",)),
         )
@@ -219,18 +210,6 @@ def unpacked(text: str, sizes: tuple[int, int]) -> Projections:
     array = np.frombuffer(base64.b85decode(text), dtype=np.float16).reshape(2, -1, width).astype(np.float32)
     query, key, product, new = np.split(array, [keys, 2 * keys, 2 * keys + products], axis=-1)
     return Projections(query, key, product, new[..., 0])
-
-
-def shipped() -> Path:
-    """Folder of the model in the package, or in a checkout's ``models``."""
-    package = Path(__file__).resolve().parents[1]
-    places = (package / NAME, package.parents[1] / "models" / NAME)
-    return next((place for place in places if (place / _ENCODER).is_file()), places[-1])
-
-
-def is_text_model(folder: Path) -> bool:
-    """True for a folder with a model of running text."""
-    return (folder / _ENCODER).is_file()
 
 
 def _gelu(values: Floats32) -> Floats32:
