@@ -68,5 +68,5 @@ def test_files_that_do_not_fit_are_refused(member, tmp_path):
         found = fitted.predict_proba(elsewhere)
     assert found[0, 0] == found[0, 1], "without an output, what was seen in training decides"
     fitted.set_params(clusters=member(documents, name="another").clusters)
-    with pytest.raises(MismatchError, match="fitted on clusters of oracle@1 and is given another@1"):
+    with pytest.raises(MismatchError, match="given clusters of another@1; expected those of oracle@1"):
         fitted.predict_proba(rows)
