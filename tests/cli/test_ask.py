@@ -147,7 +147,8 @@ def test_what_cannot_be_read_or_written_is_found_before_the_model_is_loaded(tmp_
     assert "known to say I" in refused(*good, out, "--first-person")
     for place, problem in {"folder.csv": "is a folder", "good.txt/out.csv": "no such folder"}.items():
         result = CliRunner().invoke(app, [*map(str, good), str(tmp_path / place)])
-        assert problem in " ".join((result.output + str(result.exception)).split())
+        shown = (result.output + str(result.exception)).replace("│", " ")
+        assert problem in " ".join(shown.split())
     assert (tmp_path / "out.txt").read_text() == "precious"
     assert not list(tmp_path.glob("*.partial"))
 

@@ -75,7 +75,7 @@ def test_documents_repeat_each_other():
     assert [logloss, f1, bias] == readme()["quickstart"]
     logloss, f1, *_, bias = row(RESULTS, "| Stack of the published systems, GAP test |")
     assert [logloss, f1, bias] == readme()["families"]
-    _, _, logloss, f1, *_, bias = row(BASE, "| `logistic`, chosen |")
+    _, _, logloss, f1, *_, bias = row(BASE, "| three heads on `gapstack-text`, one on MPNet (the recipe) |")
     assert_printed(readme()["base"], [float(logloss), float(f1), float(bias)])
     _, _, logloss, _, _, f1, bias = row(STRENGTH, "| **stack** (`conditional`, nested) |")
     assert_printed(readme()["strong"], [float(logloss), float(f1), float(bias)])
