@@ -2,7 +2,7 @@
 
 Mentions are spans whose start and end fit (Kirstain et al. 2021, section 3; Martinelli et al. 2024, section 3.1); a
 link is scored by projections of two mentions and by what their words say (:mod:`gapstack.running_text.evidence`).
-:func:`export` writes what :mod:`gapstack.running_text` reads without torch.
+``export.py`` writes what :mod:`gapstack.running_text` reads without torch.
 """
 
 from __future__ import annotations

@@ -10,10 +10,11 @@ steps. The state is saved every 100 steps, and the same command goes on where it
     python models/running_text/train.py --epochs 3.6
     python models/running_text/export.py models/running_text/work/state.pt models/gapstack-text
 
-takes an hour on a core with AMX, two on a core with AVX-512 and bfloat16. The upper layers can be trained on from the
-shipped model, and averaged with it:
+takes an hour on a core with AMX. The upper layers can be trained on from the shipped model, and be averaged with it,
+here two to one:
 
-    python models/running_text/train.py --start models/gapstack-text --frozen 4 --epochs 4 --head-lr 3e-4
+    python models/running_text/train.py --start models/gapstack-text --frozen 4 --epochs 4 --head-lr 3e-4 --work W
+    python models/running_text/export.py W/state.pt W/state.pt models/gapstack-text models/gapstack-text
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from torch import Tensor, nn
 
 from gapstack.data import Span
 from gapstack.data.example import Example, Gender, Label
-from gapstack.data.gap_data import load_gap
+from gapstack.data.gap_data import gap_split
 from gapstack.data.person_words import HE, PRONOUNS, SHE, THEY
 from gapstack.running_text.evidence import (
     Entity,
@@ -175,8 +176,8 @@ class Trainer:
         self.prepared = [prepare(document, self.tokenizer) for document in documents]
         self.rows = [self._pieces_of(read_rows())]
         if args.gap:
-            data = load_gap()
-            self.rows.append(self._pieces_of([*data.development, *data.validation]))
+            rows = [*gap_split("development"), *gap_split("validation")]
+            self.rows.append(self._pieces_of(rows))
         self.invented = InventedTexts()
         self.network = Network(ENCODER, LAYERS, args.frozen)
         if args.start:

@@ -170,7 +170,6 @@ def test_any_table_is_a_recipe_or_refused_in_one_line(name, members, others):
 
 REFUSING = """
 import sys
-from dataclasses import asdict, replace
 from gapstack.cli import main
 try:
     main()

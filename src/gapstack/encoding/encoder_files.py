@@ -80,7 +80,7 @@ def folder_of(name: str) -> Path:
 
 def _text_encoder(folder: Path) -> Path:
     """A folder of the cache with the encoder of a model of running text."""
-    target = cache_root() / "converted" / tree_digest(folder)
+    target = cache_root() / "converted" / tree_digest(folder, (".md",))
     if not target.is_dir():
         require_writable(target, CACHE)
         write_encoder(folder, target)

@@ -4,6 +4,7 @@ It is the lower part of a base-size encoder, fine-tuned on coreference without G
 Its weights are stored rounded to 8 bits for onnxruntime; members read them as a folder of transformers.
 """
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +13,8 @@ from numpy.typing import NDArray
 from gapstack.files import atomic_folder, write_json
 from gapstack.running_text.model_files import ARRAYS, ENCODER, TOKENIZER
 
-_CONFIG = {
-    "model_type": "mpnet",
-    "architectures": ["MPNetModel"],
-    "layer_norm_eps": 1e-5,
-    "max_position_embeddings": 514,
-    "pad_token_id": 1,
-}
-"""Settings of all-mpnet-base-v2 that are not transformers' defaults."""
+_CONFIG = {"model_type": "mpnet", "layer_norm_eps": 1e-5, "max_position_embeddings": 514}
+"""The type of all-mpnet-base-v2, and its settings that are not transformers' defaults."""
 _TOKENIZER_CONFIG = {"tokenizer_class": "MPNetTokenizer", "model_max_length": 512}
 # of channels that are multiplied without rounding; the matrix has them too
 _SPLIT = (".kept", ".channels", ".exact")
@@ -56,6 +51,6 @@ def write_encoder(folder: Path, target: Path) -> None:
     with atomic_folder(target) as temporary:
         write_json(temporary / "config.json", {**_CONFIG, "num_hidden_layers": layers})
         write_json(temporary / "tokenizer_config.json", _TOKENIZER_CONFIG)
-        (temporary / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
+        shutil.copy2(folder / TOKENIZER, temporary)
         halves = {name: np.ascontiguousarray(values, dtype=np.float16) for name, values in weights.items()}
         save_file(halves, temporary / "model.safetensors", {"format": "pt"})

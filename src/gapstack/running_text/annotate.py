@@ -204,9 +204,9 @@ def _writing(output: Path) -> Iterator[Callable[[Annotation], None]]:
             for part in kind.parts(document):
                 stream.write(part)
             if kind.text_suffix:
-                beside = output.with_suffix(kind.text_suffix)
-                _refuse_other_text(beside, document.text)
-                write_text(beside, document.text)
+                text_file = output.with_suffix(kind.text_suffix)
+                _refuse_other_text(text_file, document.text)
+                write_text(text_file, document.text)
 
         yield write
         stream.write(kind.foot)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from gapstack.data.person_words import Gender, words_of
 from gapstack.files import read_bytes, write_json
+from gapstack.running_text.model_files import LEXICON
 
 NOUN_GENDER: Mapping[str, int] = dict.fromkeys(words_of("noun", Gender.MASCULINE), -1) | dict.fromkeys(
     words_of("noun", Gender.FEMININE), 1
@@ -75,7 +76,7 @@ class Lexicon:
     @classmethod
     def load(cls, folder: Path) -> Lexicon:
         """Read ``lexicon.json`` of a folder."""
-        record = json.loads(read_bytes(folder / "lexicon.json"))
+        record = json.loads(read_bytes(folder / LEXICON))
         people = {noun: (found, all_) for noun, (found, all_) in record["people"].items()}
         common = frozenset(record["common"])
         return cls(record["names"], record["surnames"], people, common, record["genders"], record["endings"])
@@ -83,7 +84,7 @@ class Lexicon:
     def save(self, folder: Path) -> None:
         """Write ``lexicon.json``."""
         record = asdict(self) | {"common": sorted(self.common)}
-        write_json(folder / "lexicon.json", record)
+        write_json(folder / LEXICON, record)
 
     def is_uncapitalised_name(self, word: str) -> bool:
         """True for a first name in lower case or capitals."""
