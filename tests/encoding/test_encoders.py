@@ -4,6 +4,7 @@ import sys
 
 import pytest
 import torch
+from huggingface_hub.utils import filter_repo_objects
 from safetensors.torch import load_file, save_file
 from transformers import FNetConfig, FNetModel
 
@@ -174,6 +175,23 @@ def hub(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder))
     encoder_files._hub_folder.cache_clear()
     return folder / "models--org--tiny-deberta"
+
+
+def test_a_chat_template_in_a_file_of_its_own_is_downloaded_and_kept(hub, copied, tmp_path, monkeypatch):
+    template = "{{ messages[0]['content'] }}"
+    (copied / "chat_template.jinja").write_text(template, encoding="utf-8")
+    pickled(copied)
+    downloaded = tmp_path / "downloaded"
+    downloaded.mkdir()
+
+    def download(name, problem, *, revision, allow_patterns):
+        names = [path.name for path in copied.iterdir()]
+        for file in filter_repo_objects(names, allow_patterns=allow_patterns):
+            shutil.copy2(copied / file, downloaded / file)
+        return downloaded
+
+    monkeypatch.setattr(encoder_files, "hub_snapshot", download)
+    assert load_encoder("org/chat").tokenizer.chat_template == template
 
 
 def test_deberta_as_published_is_found_in_the_hubs_cache_by_name_and_revision(hub, tmp_path):

@@ -27,7 +27,10 @@ EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 """Of ``model.safetensors``, as published by sentence-transformers on the model hub."""
 
 # A hub repository often holds the same weights in six formats; these are the files that are read.
-_SMALL_FILES = ["config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "*.model"]
+_SMALL_FILES = [
+    *("config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "*.model"),
+    "chat_template*",  # without it, a chat model would be asked as if it continued plain text
+]
 _WEIGHTS = ["model*.safetensors", "model.safetensors.index.json"]
 _PICKLED = ["pytorch_model.bin", "pytorch_model-*.bin", "pytorch_model.bin.index.json"]
 
