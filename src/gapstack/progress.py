@@ -19,6 +19,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    SpinnerColumn,
     Task,
     TaskID,
     TextColumn,
@@ -217,6 +218,7 @@ def progress(title: str, total: float) -> Iterator[Ticker]:
         return
     whole = Column(no_wrap=True)
     columns = (
+        SpinnerColumn(),  # moves between two steps, which may take seconds
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=12 if console.width < _WIDE else 40, table_column=whole),
         MofNCompleteColumn(table_column=whole),

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.cache import intact_files, store
+from gapstack.errors import DataError, Place
 from gapstack.files import locked, sweep
 from gapstack.processes import create_executor
 from gapstack.progress import progress
 
 _SUFFIX = ".chunk"
+_ROOM = 16 * 2**20  # bytes, more than the result of a chunk has
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ def resumable(
     """Compute all chunks, then yield their results in order to a block that writes ``output``.
 
     Results are stored in the folder ``OUTPUT.partial`` until the block ends without error. ``chunks`` are read once, a
-    few ahead of the workers.
+    few ahead of the workers. Raises DataError, before a chunk is computed, if the disk has no room for its result.
     """
     folder, keys = Path(output).with_name(f"{Path(output).name}.partial"), list[str]()
     with locked(folder):
@@ -68,6 +70,14 @@ def resumable(
 
 
 def _compute(chunk: Chunk, compute: Callable[[Any], bytes], folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < _ROOM:
+        raise DataError(
+            f"its disk has {free / 2**20:.1f} MB left",
+            place=Place(folder),
+            expected=f"{_ROOM // 2**20} MB for what is computed next",
+            remedy="Free some space and repeat the command, which continues, or choose another output",
+        )
     store(folder, compute(chunk.content), _SUFFIX, f"{chunk.key}-")
 
 

@@ -29,10 +29,13 @@ from gapstack.registry import import_extra
 from gapstack.resumable import Chunk, resumable
 from gapstack.running_text import exchange, page
 from gapstack.running_text.annotation_tables import GRAPHML_HEAD, TABLES, graphml
-from gapstack.running_text.any_text_resolver import BATCH, AnyTextResolver, Text
+from gapstack.running_text.any_text_resolver import AnyTextResolver, Text
 from gapstack.running_text.characters import People, known_characters
 from gapstack.running_text.entities import Annotation
 from gapstack.running_text.windows import GENDERED, Window
+
+BATCH = 16
+"""Number of pieces, some seconds' work, after which results are stored."""
 
 
 class OutputFormat(NamedTuple):
