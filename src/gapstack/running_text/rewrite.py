@@ -30,6 +30,7 @@ _DETERMINERS = frozenset(
 )
 _PRONOUNS = frozenset({"my", "your", "his", "her", "their", "our", "its"})
 _REFLEXIVE = ("self", "selves")
+_OBJECTS = (Role.OBJECT, Role.DATIVE)
 
 
 class ReplacedPronoun(NamedTuple):
@@ -201,8 +202,8 @@ def possessives(text: str, pronouns: Sequence[Span], parser: str | Path | None =
     for written, pairs in parsed.values():
         for span, written_span in pairs:
             words = trees[text_key(written)].char_span(*written_span, alignment_mode="expand")
-            # label and tag must agree: "called her yesterday" has the tag alone, "saw her leave" the label
-            if words and role_of(words[0].dep_.lower()) == Role.POSSESSIVE and words[0].tag_ == "PRP$":
+            # neither the tag of an object ("called her yesterday") nor the label alone ("take her home") is enough
+            if words and words[0].tag_ == "PRP$" and role_of(words[0].dep_.lower()) not in _OBJECTS:
                 sure.add(span)
     return sure
 
