@@ -200,6 +200,8 @@ def test_the_solution_of_the_competition(tmp_path):
     path.write_bytes(b"ID,A,B,NEITHER,Usage\r\nr1,1,0,0,Public\r\nr2,0,0,1,Private\r\n")
     assert is_solution(path)
     assert read_solution(path) == (["r1", "r2"], [Label.A, Label.NEITHER], ["Public", "Private"])
+    with pytest.raises(DataError, match="gap score"):
+        read_gap(path)
     for row in (b"r1,1,1,0,Public", b"r1,0.5,0.5,0,Public", b"r1,1,0,0, "):
         path.write_bytes(b"ID,A,B,NEITHER,Usage\n" + row + b"\n")
         with pytest.raises(DataError, match="line 2"):

@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-GoldOption = Annotated[
-    Path | None,
-    common.input_option(
-        "Labelled GAP TSV, or Kaggle's solution file with Usage. Default: the split that the ids name.",
-        default=...,
-    ),
-]
 AgainstOption = Annotated[Path, common.input_option("The rows that it should predict.", default=...)]
 
 
@@ -42,7 +35,9 @@ def _rows(predictions: Path, gold: Path | None, labels: str | None) -> Corpus:
 @common.command(app, "gap score submissions/quickstart.csv", "gap score answers.csv --gold mine.tsv")
 def score_command(
     file: Path = Argument(help="Submission CSV or scorer TSV.", parser=common.input_file),
-    gold: GoldOption = None,
+    gold: Path | None = common.input_option(
+        "Labelled GAP TSV, or Kaggle's solution file with Usage. Default: the split that the ids name."
+    ),
     labels: common.LabelsOption = None,
     data: common.DataOption = None,
     as_json: common.JsonOption = False,
@@ -129,7 +124,7 @@ def submit_command(
 @common.command(app, "gap stack one.csv two.csv --gold mine.tsv --output stacked.csv")
 def stack_command(
     files: list[Path] = Argument(help="Submission CSVs for the same rows.", parser=common.input_file),
-    gold: GoldOption = None,
+    gold: Path | None = common.input_option("Labelled GAP TSV. Default: the split that the ids name."),
     labels: common.LabelsOption = None,
     data: common.DataOption = None,
     folds: int = Option(10, min=3, help="Page-grouped folds of the outer and the inner loop."),

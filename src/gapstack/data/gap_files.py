@@ -110,6 +110,13 @@ def read_gap_chunks(path: Path, rows: int, *, quarantine: Quarantine | None = No
 
 
 def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
+    if is_solution(path):
+        raise DataError(
+            "is Kaggle's solution file, which has no texts",
+            place=Place(path),
+            expected="a TSV of GAP's rows",
+            remedy="gap score --gold takes the solution",
+        )
     unique = _unique_ids()
 
     def parse(row: Row) -> Example:
