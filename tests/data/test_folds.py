@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapstack.data import Corpus, Example, Label, make_folds
+from gapstack.data import Corpus, Example, Label
+from gapstack.data.folds import make_folds
 from gapstack.errors import DataError
 
 PAGE = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["he", "her"])), min_size=1, max_size=4)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.data import Corpus
+from gapstack.data import Corpus, teacher
 from gapstack.data.teacher import SoftLabels
 from gapstack.ensemble.stack import Stack
 from gapstack.errors import MemberError
-from gapstack.members import create, saved, soft_labels
+from gapstack.members import create, saved
 from gapstack.runs.predictors import FittedRun, load
 from gapstack.runs.recipe import Recipe
 from gapstack.runs.runner import run
@@ -41,12 +41,12 @@ def test_its_out_of_fold_predictions_are_those_of_a_run_on_the_same_folds(
 def test_a_fitted_stack_answers_without_its_teacher(sample_train, sample_test, monkeypatch, tmp_path):
     rows = sample_test.unlabelled()
     soft = SoftLabels(rows, np.full((len(rows), 3), 1 / 3))
-    monkeypatch.setattr(soft_labels, "load_teacher", lambda name: soft)
+    monkeypatch.setattr(teacher, "load_teacher", lambda name: soft)
     distilled = {"name": "surface", "settings": {"rounds": 5, "bags": 1, "teacher": "stage2"}}
     stack = Stack(members=["token_distance", distilled], folds=3).fit(sample_train[:80])
     expected = stack.predict_proba(sample_test)
     saved.save(stack, "stack", tmp_path / "saved")
-    monkeypatch.setattr(soft_labels, "load_teacher", lambda name: pytest.fail("the teacher was asked for"))
+    monkeypatch.setattr(teacher, "load_teacher", lambda name: pytest.fail("the teacher was asked for"))
     np.testing.assert_array_equal(saved.load(tmp_path / "saved").predict_proba(sample_test), expected)
 
 

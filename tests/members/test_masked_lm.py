@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gapstack.data import Corpus, Example, Label, Span, gap_data
+from gapstack.data import Corpus, Example, Label, Span, gap_data, teacher
 from gapstack.data.corpus import one_hot
 from gapstack.data.teacher import SoftLabels
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
-from gapstack.members import create, soft_labels
+from gapstack.members import create
 from gapstack.members.masked_lm import MaskedLM, has_own_head, with_own_head
 from gapstack.members.name_substitution import (
     substitute_names,
@@ -80,7 +80,7 @@ def test_a_head_can_learn_the_names_that_a_teacher_has_for_pronouns(again, tiny_
     settings = {"encoder": str(tiny_encoder_folder), **QUICK, "texts": "distilled", "teacher": "any"}
 
     def distilled(answers, corpus):
-        monkeypatch.setattr(soft_labels, "load_teacher", lambda name: SoftLabels(rows, answers))
+        monkeypatch.setattr(teacher, "load_teacher", lambda name: SoftLabels(rows, answers))
         return create("masked_lm", **settings).fit(corpus)
 
     one = distilled(answers, again[:12])

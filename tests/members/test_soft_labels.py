@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.special import log_softmax
 
-from gapstack.data import Label
+from gapstack.data import Label, teacher
 from gapstack.data.teacher import SoftLabels
-from gapstack.members import create, soft_labels
+from gapstack.members import create
 from gapstack.members.soft_labels import TrainingSet
 
 SURE_OF_A = np.array([0.9, 0.06, 0.04])
@@ -20,7 +20,7 @@ def teacher_rows(sample_test, monkeypatch):
     """A teacher that predicts A for every row."""
     rows = sample_test.unlabelled()
     soft = SoftLabels(rows, np.tile(SURE_OF_A, (len(rows), 1)))
-    monkeypatch.setattr(soft_labels, "load_teacher", lambda name: soft)
+    monkeypatch.setattr(teacher, "load_teacher", lambda name: soft)
     return soft
 
 

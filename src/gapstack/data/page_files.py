@@ -1,10 +1,5 @@
-"""Pages of running text, read one at a time: documents cut into paragraphs, and documents with gold coreference.
+"""Pages of running text, read one at a time: documents cut into paragraphs, and documents with gold coreference."""
 
-A line of over 100 characters is a paragraph; shorter ones are wrapped text, whose paragraphs end at an empty line.
-Blanks within a paragraph become single spaces.
-"""
-
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +9,7 @@ from gapstack.data.documents import read_documents
 from gapstack.data.example import Gender, Label, Span
 from gapstack.data.extra.conll import ConllDocument, read_corpus
 from gapstack.data.extra.mined import ClusteredDocument
-
-WRAPPED = 100  # maximum number of characters of a line of wrapped text
-_LONGEST = 20_000  # maximum number of characters of a paragraph that is parsed as a whole
+from gapstack.data.paragraphs import paragraphs
 
 
 @dataclass(frozen=True)
@@ -66,26 +59,3 @@ def gold_page(document: ConllDocument, prefix: str) -> Page:
     clusters = ClusteredDocument(document).clusters.items()
     genders = {key: next(iter(each.genders)) for key, each in clusters if len(each.genders) == 1}
     return Page(f"{prefix}-{document.name}", (text,), gold=GoldClusters(mentions, genders))
-
-
-def paragraphs(text: str) -> Iterator[str]:
-    """Paragraphs of a text, by the rule of this module's docstring."""
-    wrapped: list[str] = []
-    for line in (" ".join(line.split()) for line in [*text.splitlines(), ""]):
-        if line and len(line) <= WRAPPED:
-            wrapped.append(line)
-        else:
-            yield from _pieces(" ".join(wrapped))
-            yield from _pieces(line)
-            wrapped = []
-
-
-def _pieces(paragraph: str) -> Iterator[str]:
-    """Split a paragraph that is too long to be parsed at once, at sentence ends if it has any."""
-    while len(paragraph) > _LONGEST:
-        ends = [match.end() for match in re.finditer(r"[.!?]['\")]* ", paragraph[:_LONGEST])]
-        at = ends[-1] if ends else _LONGEST
-        yield paragraph[:at].strip()
-        paragraph = paragraph[at:]
-    if paragraph.strip():
-        yield paragraph.strip()

@@ -1,10 +1,11 @@
-"""Soft labels for distillation: the probabilities of other systems (teachers) for unlabelled rows.
+"""Soft labels: the probabilities of other systems (teachers) for unlabelled rows, and what members learn next to GAP.
 
 The rows of stage 2 that are missing from the teachers' files were scored in the competition. Rows that share a page or
 a passage with one of those, or with a row of GAP, are left out. The teachers may have been trained on all of GAP.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -12,9 +13,11 @@ import numpy as np
 
 from gapstack.cache import by_content
 from gapstack.data import sources
+from gapstack.data.augment import AugmentationName, variants
 from gapstack.data.contamination import shared_with
-from gapstack.data.corpus import Corpus
+from gapstack.data.corpus import Corpus, one_hot
 from gapstack.data.example import Example
+from gapstack.data.extra import load
 from gapstack.data.gap_files import read_gap, read_submission
 from gapstack.errors import DataError, Place
 from gapstack.files import contents, digest, fingerprint, no_such_file
@@ -96,6 +99,28 @@ TeacherNames = Annotated[
     Reads(_teacher_digest, in_training=True, contaminates=lambda names: CONTAMINATES if names else ()),
 ]
 """A setting for :func:`load_teacher`."""
+
+
+def soft_labelled(
+    extra: Sequence[str], teacher: str | Sequence[str] | None, augment: Sequence[AugmentationName]
+) -> tuple[Corpus, Floats]:
+    """Rows of extra corpora and a teacher with their augmented copies, and probabilities (n, 3) to learn."""
+    parts = [(corpus, one_hot(corpus.labels)) for corpus in (load(name).corpus for name in extra)]
+    if teacher:
+        soft = load_teacher(teacher)
+        parts.append((soft.corpus, soft.probabilities))
+    rows: list[Example] = []
+    targets: list[Floats] = []
+    for source, (corpus, probabilities) in enumerate(parts):
+        renamed = [replace(row, id=f"{source}:{row.id}", label=None) for row in corpus]
+        rows += renamed
+        targets.append(probabilities)
+        for variant in variants(Corpus(renamed, name=corpus.name), tuple(augment)):
+            changed = np.flatnonzero(variant.changed)
+            rows += [replace(row, id=f"{row.id}~{variant.name}") for row in variant.corpus.take(changed)]
+            # an exchange of columns is its own inverse
+            targets.append(variant.restore(probabilities[changed]))
+    return Corpus(rows, name="distilled"), np.concatenate(targets)
 
 
 def _read_by_id(file: Path) -> dict[str, Floats]:

@@ -21,7 +21,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from gapstack.data import Corpus
 from gapstack.data.extra import ExtraNames
-from gapstack.data.teacher import TeacherNames
+from gapstack.data.teacher import TeacherNames, soft_labelled
 from gapstack.encoding.activations import hidden_states
 from gapstack.encoding.encoders import Encoder, EncoderName, encoder_size, load_encoder
 from gapstack.encoding.frozen import PieceLimit, in_half, in_passes, read_states
@@ -29,7 +29,6 @@ from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 from gapstack.members.learned_state import State
 from gapstack.members.member import Member
-from gapstack.members.soft_labels import soft_labelled
 from gapstack.progress import progress
 from gapstack.settings import Count, Natural, Seed, ValidationFraction
 from gapstack.training import (

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gapstack.data import Corpus, Example, Label
-from gapstack.data.augment import AugmentationName, variants
+from gapstack.data import Corpus, Label
 from gapstack.data.corpus import one_hot
-from gapstack.data.extra import ExtraNames, load
-from gapstack.data.teacher import TeacherNames, load_teacher
+from gapstack.data.extra import ExtraNames
+from gapstack.data.teacher import TeacherNames, soft_labelled
 from gapstack.members.member import Member
 from gapstack.settings import Positive
 from gapstack.types import Floats, Ints
@@ -78,28 +77,6 @@ def merge(parts: Sequence[TrainingSet]) -> tuple[Corpus, Floats]:
         weights = training_set.weights * (len(rows) / len(training_set))
         targets[positions, column] = training_set.targets * weights[:, None]
     return Corpus(list(rows.values()), name=parts[0].corpus.name), targets
-
-
-def soft_labelled(
-    extra: Sequence[str], teacher: str | Sequence[str] | None, augment: Sequence[AugmentationName]
-) -> tuple[Corpus, Floats]:
-    """Rows of extra corpora and a teacher with their augmented copies, and probabilities (n, 3) to learn."""
-    parts = [(corpus, one_hot(corpus.labels)) for corpus in (load(name).corpus for name in extra)]
-    if teacher:
-        soft = load_teacher(teacher)
-        parts.append((soft.corpus, soft.probabilities))
-    rows: list[Example] = []
-    targets: list[Floats] = []
-    for source, (corpus, probabilities) in enumerate(parts):
-        renamed = [replace(row, id=f"{source}:{row.id}", label=None) for row in corpus]
-        rows += renamed
-        targets.append(probabilities)
-        for variant in variants(Corpus(renamed, name=corpus.name), tuple(augment)):
-            changed = np.flatnonzero(variant.changed)
-            rows += [replace(row, id=f"{row.id}~{variant.name}") for row in variant.corpus.take(changed)]
-            # an exchange of columns is its own inverse
-            targets.append(variant.restore(probabilities[changed]))
-    return Corpus(rows, name="distilled"), np.concatenate(targets)
 
 
 class SoftLabelMember(Member):

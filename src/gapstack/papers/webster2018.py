@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gapstack.audits.plots import precision_recall_svg
-from gapstack.data import Corpus, make_folds
+from gapstack.data import Corpus
+from gapstack.data.folds import make_folds
 from gapstack.data.gap_data import GapData
 from gapstack.data.sources import find, paper
 from gapstack.display.render import Cell, Column, Section, SectionRows, Table

@@ -17,7 +17,7 @@ from itertools import accumulate
 
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Gender
-from gapstack.data.page_files import WRAPPED
+from gapstack.data.paragraphs import WRAPPED
 from gapstack.language.words import split
 
 GENDERED = frozenset(form for form, gender in GENDER_BY_FORM.items() if gender is not Gender.NEUTRAL)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.data import Corpus, Folds, make_folds
+from gapstack.data import Corpus
+from gapstack.data.folds import Folds, make_folds
 from gapstack.ensemble import CALIBRATORS, STACKERS, create_stacker
 from gapstack.ensemble.nested import NestedStack, fit_nested
 from gapstack.ensemble.stack import FitStore, Stack, cross_fit
