@@ -17,7 +17,7 @@ import typer
 from typer.testing import CliRunner
 
 from gapstack import create
-from gapstack.cli import app, main, papers
+from gapstack.cli import app, main
 from gapstack.cli.common import complete_members, complete_recipe, complete_run, completion
 from gapstack.data.gap_files import read_submission, write_gap, write_submission
 from gapstack.errors import DataError
@@ -168,7 +168,6 @@ def test_commands_are_listed_in_groups():
         ("score pyproject.tml", "did you mean pyproject.toml?"),
         ("stack README.md README.md --output nowhere/stacked.csv", "no such folder: nowhere"),
         ("audit default --html nowhere/page.html", "no such folder: nowhere"),
-        ("bench frosen", "frozen"),
     ],
 )
 def test_mistakes_are_named(arguments, message):
@@ -356,21 +355,3 @@ def test_a_saved_member_whose_record_is_not_utf_8_is_one_error(command, tmp_path
     record = tmp_path / "damaged" / "member.json"
     record.write_bytes(record.read_bytes().replace(b"prior", b"pri\xffr"))
     assert re.search(r"damaged/member\.json: not a valid record", refused(*command.split()))
-
-
-def test_benchmarks_run_by_name_and_a_missed_target_is_the_exit_status(monkeypatch, tmp_path):
-    ran = []
-
-    def run(command, check):
-        ran.append(command)
-        return subprocess.CompletedProcess(command, returncode=len(ran) - 1)
-
-    assert all(path.is_file() for path in papers.SCRIPTS.values())
-    monkeypatch.setattr(papers.subprocess, "run", run)
-    gap("bench", "frozen")
-    assert ran == [[sys.executable, papers.SCRIPTS["frozen"]]]
-    missed = CliRunner().invoke(app, ["bench", "parses", "frozen"])
-    assert missed.exit_code == 1
-    assert "not measured: cues.py, frozen_features.py" in missed.stderr
-    monkeypatch.setattr(papers, "SCRIPTS", {"frozen": tmp_path / "nowhere.py"})
-    assert "clone the repository" in refused("bench", "frozen")

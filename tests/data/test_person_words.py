@@ -4,7 +4,7 @@ from gapstack.data.person_words import GENDER_BY_FORM, WORDS, Gender, words_of
 from gapstack.files import fingerprint
 from gapstack.running_text import lexicon
 
-USES = {"title", "surname", "abbreviation", "address", "member", "noun", "cue"}
+USES = {"title", "abbreviation", "member", "noun", "cue"}
 
 
 def test_words_are_listed_once_and_have_a_use_or_a_partner():

@@ -4,7 +4,6 @@ import pytest
 from gapstack.evaluation.diagnostics import (
     difficulty,
     label_quality,
-    likely_errors,
     risk_coverage,
 )
 
@@ -39,12 +38,3 @@ def test_planted_label_errors_come_first():
     probabilities = 0.85 * np.eye(3)[truth] + 0.05
     ranked = np.argsort(label_quality(labels, probabilities))
     assert set(ranked[:20]) == set(wrong)
-    assert set(likely_errors(labels, probabilities)) == set(wrong)
-
-
-def test_likely_errors_are_those_of_cleanlab():
-    """find_label_issues(filter_by="confident_learning", return_indices_ranked_by="self_confidence") of cleanlab 2.9."""
-    rng = np.random.default_rng(7)
-    labels, probabilities = rng.integers(0, 3, 20), rng.dirichlet(np.ones(3), 20)
-    expected = "8 18 12 3 9 2 4 19 17 13 15 14 7 11 6 16"
-    assert likely_errors(labels, probabilities).tolist() == [int(row) for row in expected.split()]

@@ -1,7 +1,5 @@
-"""Published tables next to our figures, and speed next to plain baselines."""
+"""Published tables next to our figures."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Literal
 
@@ -10,17 +8,8 @@ from typer import Argument, Option
 
 from gapstack.cli import common
 from gapstack.cli.runs import execute, load_recipe
-from gapstack.errors import DataNotFoundError
-from gapstack.registry import Registry
 
 app = typer.Typer()
-
-_FILES = {"parses": "cues", "frozen": "frozen_features", "fine-tuning": "fine_tuning", "gpu": "gpu"}
-_BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"  # a wheel has none
-SCRIPTS: Registry[Path] = Registry(
-    "benchmark", {name: _BENCHMARKS / f"{file}.py" for name, file in _FILES.items()}
-)
-"""Scripts of ``gap bench`` by what they measure."""
 
 
 @common.command(app, "gap reproduce webster2018", "gap reproduce webster2019 --ablations")
@@ -74,29 +63,3 @@ def reproduce_command(
     else:
         report = webster2018.reproduce(load_gap(), encoder, parser, red=red)
     common.print_report(report, as_json, output)
-
-
-@common.command(app, "gap bench frozen")
-def bench_command(
-    names: list[str] | None = Argument(
-        None, help=f"Any of {', '.join(SCRIPTS)}; without names all but gpu.", show_default=False
-    ),
-) -> None:
-    """Measure this machine against plain baselines in the same run, and print the ratios.
-
-    Exit status 1 if a benchmark misses its target. Needs a checkout of the repository.
-    """
-    scripts = [SCRIPTS[name] for name in names or [name for name in SCRIPTS if name != "gpu"]]
-    if not scripts[0].is_file():
-        raise DataNotFoundError(
-            "the package has no benchmarks; clone the repository and run ./run.sh gap bench"
-        )
-    missed = []
-    for script in scripts:
-        common.log_note(f"{script.name}:")
-        # a separate process, so that memory and threads are its own
-        if subprocess.run([sys.executable, script], check=False).returncode:
-            missed.append(script.name)
-    if missed:
-        common.log_note(f"targets missed, or not measured: {', '.join(missed)}")
-        raise typer.Exit(1)

@@ -6,9 +6,7 @@ that of one use:
 
 ==============  ======================================================================
 title           stands before a name and is not part of it
-surname         a title that is followed by a surname: "Dr. Patel" has no first name
 abbreviation    its full stop ends no sentence
-address         used alone, it only addresses a person
 member          a title that the members' and the mined rows' rules know
 noun            its gender, and that it denotes a person, are known to the model of running text
 cue             its gender is a feature of the names near it

@@ -1,4 +1,4 @@
-"""Calibration, selective prediction, similarity of members, difficulty of rows and likely label errors."""
+"""Calibration, selective prediction, similarity of members, difficulty of rows and quality of labels."""
 
 from typing import NamedTuple
 
@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gapstack.evaluation.metrics import ECE_BINS, answers, confidence_bins, normalise
-from gapstack.types import Bools, Floats, Ints, Labels, Rows, Strings
+from gapstack.types import Bools, Floats, Ints, Labels, Strings
 
 DIFFICULTIES = ("all right", "most right", "few right", "none right")
 """Values of :func:`difficulty`, the easiest first."""
-
-_TOLERANCE = 1e-6
 
 
 class Reliability(NamedTuple):
@@ -83,22 +81,3 @@ def difficulty(right: Bools) -> Strings:
 def label_quality(labels: Labels, probabilities: ArrayLike) -> Floats:
     """Probability of each label, (n,), by models that were not trained on it (Northcutt, Jiang and Chuang 2021)."""
     return normalise(probabilities)[np.arange(len(labels)), labels]
-
-
-def likely_errors(labels: Labels, probabilities: ArrayLike) -> Rows:
-    """Rows off the diagonal of the confident joint (confident learning), lowest label quality first.
-
-    A row counts if the probability of another class is at least the mean that rows of this class give it (Northcutt et
-    al. 2021, section 3.1), and exceeds that of the label; with cleanlab's tolerance.
-    """
-    normalised = normalise(probabilities)
-    quality = label_quality(labels, normalised)
-    classes = range(normalised.shape[1])
-    present = [quality[labels == each].mean() if (labels == each).any() else np.inf for each in classes]
-    confident = normalised >= np.array(present) - _TOLERANCE
-    # of several confident classes the most probable counts
-    guess = np.where(confident.sum(axis=1) > 1, normalised.argmax(axis=1), confident.argmax(axis=1))
-    favoured = normalised + _TOLERANCE * np.eye(len(classes))[labels]
-    wrong = confident.any(axis=1) & (guess != labels) & (favoured.argmax(axis=1) != labels)
-    rows = np.flatnonzero(wrong)
-    return rows[np.argsort(quality[rows])]

@@ -80,7 +80,6 @@ def person_spans(example: Example, parse: Parse) -> tuple[Span, ...]:
 
 
 _ARGUMENTS = (Role.SUBJECT, Role.OBJECT, Role.DATIVE, Role.OBLIQUE)
-_FINITE = (Role.CLAUSE, Role.RELATIVE, Role.PARATAXIS)
 
 
 class Barrier(IntFlag):

@@ -50,18 +50,10 @@ class ReplyChoice(TypedDict):
     logprobs: NotRequired[Steps | None]
 
 
-class Usage(TypedDict):
-    """Tokens that are paid for."""
-
-    prompt_tokens: NotRequired[int | None]
-    completion_tokens: NotRequired[int | None]
-
-
 class Completion(TypedDict):
     """What is read and stored of a server's response."""
 
     choices: list[ReplyChoice]
-    usage: NotRequired[Usage | None]
 
 
 _COMPLETION: TypeAdapter[Completion] = TypeAdapter(Completion)

@@ -20,18 +20,6 @@ NOUN_GENDER: Mapping[str, int] = dict.fromkeys(words_of("noun", Gender.MASCULINE
 """Signed gender of titles and nouns, in lower case without a full stop."""
 TITLES = words_of("title") - {"missus", "mademoiselle"}  # the model was trained without these
 """Words before a name that are not part of it."""
-OF_SURNAMES = words_of("surname")
-"""Titles before surnames: "Dr. Patel" has no first name."""
-BEFORE_TITLES = frozenset(("prime", "vice", "deputy", "chief", "former", "crown", "lord", "head", "old"))
-"""Words before a title that belong to it."""
-ADDRESSES = words_of("address")
-"""Words that alone only address a person."""
-_NO_NAMES = """
-monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-october november december christmas easter english french german spanish italian
-"""
-NO_NAMES = frozenset(_NO_NAMES.split())
-"""Proper nouns that a parser may take for a person's name."""
 LONGEST_ENDING = 5
 """Letters of the endings that suggest the gender of names which are not listed."""
 UNKNOWN_NOUN = 0.05
@@ -85,10 +73,6 @@ class Lexicon:
         """Write ``lexicon.json``."""
         record = asdict(self) | {"common": sorted(self.common)}
         write_json(folder / LEXICON, record)
-
-    def is_uncapitalised_name(self, word: str) -> bool:
-        """True for a first name in lower case or capitals."""
-        return len(word) > 2 and not word.istitle() and word.lower() in self.common
 
     def name_gender(self, tokens: tuple[str, ...]) -> float:
         """Signed log-odds by a name's first word, or by the words after it if it is a surname ("Tran Thi Hoa").
