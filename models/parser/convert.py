@@ -23,7 +23,8 @@ from spacy.vocab import Vocab
 
 #: relations that tie the parts of one name together; titles hang on ``nmod:desc`` and so stay outside
 NAME_RELATIONS = frozenset({"flat", "flat:name", "compound", "goeswith"})
-#: titles that older annotation attaches as if they were part of the name, and capitalised roles that are no names
+#: titles that older annotation attaches as if they were part of the name, and capitalised roles that are no names; not
+#: the package's titles, of which Dean is a first name in the treebank: they would change the parser's data
 _TITLES = (
     "mr mr. mrs mrs. ms ms. miss dr dr. prof prof. professor president senator sen. rep. governor gov. judge justice "
     "king queen prince princess sir lady lord dame captain capt. general gen. colonel col. lieutenant lt. sgt. "

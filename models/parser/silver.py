@@ -12,6 +12,7 @@ from pathlib import Path
 
 from spacy.tokens import Doc, Span
 
+# fewer than the package's titles, of which Earl, Don and Dean are first names here; more would change the parser's data
 _TITLES = "mr. mrs. ms. miss dr. sir lady lord mr mrs dr king queen prince princess"
 _LEADING = frozenset(_TITLES.split())
 

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from gapstack.data import Corpus
-from gapstack.data.folds import Folds
 from gapstack.errors import MismatchError
 from gapstack.files import fingerprint
 from gapstack.members import MEMBERS
@@ -68,16 +66,6 @@ def identity_of(member: Member, *, fitted: bool = False) -> Identity:
     for label, part in parts.items():
         identity |= {f"{label}.{key}": value for key, value in identity_of(part, fitted=fitted).items()}
     return identity
-
-
-def of_rows(train: Corpus, test: Corpus, folds: Folds) -> Identity:
-    """Identity that all results of a run share."""
-    return {
-        "training rows": train.fingerprint,
-        "labels": f"{train.label_set} {train.label_fingerprint}",
-        "held-out rows": test.fingerprint,
-        "folds": folds.fingerprint,
-    }
 
 
 def _digests(identity: Mapping[str, str]) -> Identity:

@@ -26,7 +26,7 @@ from gapstack.ensemble.stack import CrossFit, FitStore, FitTask, FoldFit, cross_
 from gapstack.errors import DataError, MemberError, MismatchError, counted
 from gapstack.files import atomic_folder, discard, fingerprint, locked, require_writable, sweep
 from gapstack.members import create
-from gapstack.members.identity import Identity, changes, identity_of, key_of, of_rows
+from gapstack.members.identity import Identity, changes, identity_of, key_of
 from gapstack.members.learned_state import write_state
 from gapstack.members.saved import save
 from gapstack.processes import Executor, create_executor
@@ -59,7 +59,9 @@ class RunStore(FitStore):
     def identity(self, label: str) -> Identity:
         """Identity of everything that determines a member's results, except the fold."""
         part = self.parts[label]
-        return of_rows(self.train, self.test, self.folds) | identity_of(create(part.name, **part.settings))
+        return _identity_of_rows(self.train, self.test, self.folds) | identity_of(
+            create(part.name, **part.settings)
+        )
 
     def is_done(self, label: str, fold: int) -> bool:
         """True if the folder holds a fit of the current identity."""
@@ -184,7 +186,7 @@ def run(
         manifest = {
             "format": 1,
             "recipe": asdict(recipe),
-            "identity": of_rows(train, test, folds),
+            "identity": _identity_of_rows(train, test, folds),
             "rows": {"train": [train.name, len(train)], "test": [test.name, len(test)]},
             "versions": versions(),
         }
@@ -250,7 +252,7 @@ def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
     """Choose, fit, apply and store the stacker, unless the stored one has the same inputs."""
     folder, folds, labels = store.folder, store.folds, list(store.parts)
     jobs = [[folder.job(label, fold) for fold in range(folds.k)] for label in labels]
-    identity = of_rows(store.train, store.test, folds)
+    identity = _identity_of_rows(store.train, store.test, folds)
     identity |= {"base_predictions": fingerprint(jobs)} | stack_identity(recipe)
     before = folder.stack()
     if before is not None:
@@ -287,3 +289,13 @@ def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
             held_out = stack.fitted.predict_proba(by_fold, store.test)
             write_probabilities(done / place / "test.parquet", store.test.ids, held_out)
         seal(done / "stack.json", record, with_files=True)
+
+
+def _identity_of_rows(train: Corpus, test: Corpus, folds: Folds) -> Identity:
+    """Identity that all results of a run share."""
+    return {
+        "training rows": train.fingerprint,
+        "labels": f"{train.label_set} {train.label_fingerprint}",
+        "held-out rows": test.fingerprint,
+        "folds": folds.fingerprint,
+    }
