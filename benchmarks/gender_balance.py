@@ -36,6 +36,7 @@ from gapstack.types import Floats, Probabilities, Rows
 
 CUES = {"blocks": ["surface", "cues"]}
 MEMBERS = {
+    "surface": ("surface", {}),
     "surface_cues": ("surface", CUES),
     "frozen_cues": ("frozen_spans", CUES),
     "frozen_spans": ("frozen_spans", {}),
