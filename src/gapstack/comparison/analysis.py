@@ -240,7 +240,7 @@ def measure(
         raise DataError("the label sets are of different rows", expected="one corpus under several labels")
     entries = sorted(entries, key=lambda entry: _rank(rows, entry))
     resampling: dict[str, Any] = {"replicates": replicates, "seed": seed}
-    _log.info("scores of %d members on %d label sets", len(entries), len(corpora))
+    _log.info("scores of %s on %s", counted(len(entries), "system"), counted(len(corpora), "label set"))
     tables = {
         corpus.label_set: {e.name: contributions(corpus, e.answers) for e in entries} for corpus in corpora
     }
