@@ -87,6 +87,8 @@ def test_results_print_in_ten_lines_at_most(sample_train, sample_test, gap_folde
     for one in (result, result.scores, comparison, audit, gapstack.load("default")):
         assert len(repr(one).splitlines()) <= 10
         assert len(repr(one)) < 1000
+    assert "running text" in repr(gapstack.load())
+    assert "running text" not in repr(member)
 
 
 def test_signatures_name_every_argument():

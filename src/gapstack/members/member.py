@@ -136,6 +136,10 @@ class Member(Configured, BaseEstimator, Predictor):
     ONE_THREAD: ClassVar[bool] = False
     """True if fits are short and gain little from threads; a run fits several of them at once."""
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        answers = "\n# texts are answered by the model of running text" if self.for_running_text else ""
+        return super().__repr__(N_CHAR_MAX) + answers
+
     @property
     def contaminated_by(self) -> tuple[str, ...]:
         """Test sets that share rows with the training data, or with what the member or one of its parts reads."""
