@@ -2,7 +2,8 @@
 
 Of all he and she with an annotated person it is counted how often the mention that is shown is that person's; nobody
 is right if the person has neither name nor noun. Also printed: how many of the answers above .8 are right, and CoNLL F1
-of people (mentions of clusters with at least two).
+of people (mentions of clusters with at least two, which are more probable than not; doubtful people of the corpora
+count neither as found nor as gold).
 
     python models/running_text/measure.py [--model models/gapstack-text] [--corpus litbank] [--all] [--joined]
 
@@ -30,7 +31,7 @@ from gapstack.running_text.evidence import describe
 from gapstack.running_text.lexicon import Lexicon
 from gapstack.running_text.model_files import shipped
 from gapstack.running_text.text_model import TextModel
-from gapstack.running_text.text_resolver import TextResolver
+from gapstack.running_text.text_resolver import LISTED, TextResolver
 
 Clusters = Sequence[frozenset[Hashable]]
 
@@ -156,7 +157,15 @@ def main() -> None:
         for span, cluster in document.mentions.items():
             gold[cluster].add(span)
         memory = resolver.linked(text, results).memory
-        found = [[memory.mentions[number].span for number in entity.mentions] for entity in memory.entities]
+        found = [
+            [
+                one.span
+                for one in (memory.mentions[number] for number in entity.mentions)
+                if one.validity >= LISTED
+            ]
+            for entity in memory.entities
+        ]
+        found = [[span for span in cluster if span not in document.ignored] for cluster in found]
         scores[document.corpus].add(found, gold.values())
     table = pd.DataFrame(rows)
     sure = table[table["probability"] > 0.8]

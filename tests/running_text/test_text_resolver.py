@@ -42,7 +42,10 @@ def antecedents(resolver: TextResolver, text: str) -> list[tuple[str, str | None
             [("He", "John Brown"), ("her", "Mary Smith")],
         ),
         ("My mother called my brother because he was late.", [("he", "my brother")]),
-        ("maria met tom at the station. she gave him a book.", [("she", "maria"), ("him", "tom")]),
+        (
+            "Mary Smith and her husband John moved to Leeds. He works in a bank.",
+            [("her", "Mary Smith"), ("He", "John")],
+        ),
     ],
 )
 def test_everyday_texts(resolver, text, expected):

@@ -66,6 +66,7 @@ _AFTER_HEAD = frozenset(_END_OF_HEAD.split())
 _LETTERS = "'\u2019-."
 _KINDS = len(MentionKind)
 _DISTANCES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+_IS_PERSON = 0.3  # share of a noun's senses
 _STRONG = 6.0  # log-odds of a first name that count as certain
 
 
@@ -86,6 +87,8 @@ class Mention:
     words: frozenset[str] = frozenset()
     """Content words, folded."""
     head: str = ""
+    full_name: str = ""
+    """A name with its title, without the words before it: "John" of "her husband John"."""
     pronoun: float = 0.0
     noun: float = 0.0
     name: float = 0.0
@@ -158,18 +161,27 @@ def _described(mention: Mention, words: Sequence[str], lower: Sequence[str], lex
         names = plain
     group = any(word in ("and", "&") for word in lower)
     is_name = bool(names) and not determiner and possessive < 0 and (capital[-1] or known_lower)
+    # "my aunt Robin", "actress Kim Park" and "the late King Harald" are names with a noun or title
+    noun = plain[capital.index(True) - 1] if names and capital[-1] and not capital[0] else ""
+    noun = noun if lexicon.person_share(noun) > _IS_PERSON else ""
+    is_name = is_name or bool(names and capital[-1] and (noun or any(titles[:-1])))
     if group:
         mention.kind = MentionKind.GROUP
     elif is_name:
-        mention.kind = MentionKind.TITLED_NAME if titles[0] and len(plain) > 1 else MentionKind.NAME
+        titled = (noun or any(titles)) and len(plain) > 1
+        mention.kind = MentionKind.TITLED_NAME if titled else MentionKind.NAME
     elif possessive >= 0:
         mention.kind = MentionKind.POSSESSIVE
     else:
         mention.kind = _KIND_BY_DETERMINER.get(determiner, MentionKind.BARE)
     if is_name and not group:
         mention.words = frozenset(names)
+        before = capital.index(True) if True in capital else 0
+        mention.full_name = (
+            " ".join(words[i] for i in head_words[before:]) if before or determiner else mention.text
+        )
         title = next((word for word, is_title in zip(plain, titles, strict=True) if is_title), "")
-        mention.noun = float(NOUN_GENDER.get(title, 0))
+        mention.noun = float(NOUN_GENDER.get(title, 0)) or float(lexicon.noun_gender(noun) if noun else 0)
         mention.name = (
             float(np.clip(lexicon.name_gender(tuple(names)) / _STRONG, -1, 1))
             if not title or len(names) > 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from itertools import chain, islice
@@ -41,6 +41,8 @@ MOST = 0.99
 """No probability is higher."""
 LEAST_MENTION = 0.08
 """Probability from which a span is a mention; chosen on the development documents."""
+LISTED = 0.5
+"""Probability from which a mention that answers no pronoun is listed among those of its person."""
 _JOINING = frozenset(("and", "&", "or", ",", "with", "of", "'", "\u2019", "s"))
 """Words between the members of a group, or between an owner and what is owned."""
 _NOBODY = 0.8
@@ -110,7 +112,8 @@ class TextResolver(AnyTextResolver):
             mention.validity, mention.quote = spans[first, last], quotation_of(quotes, span)
             mentions.append(mention)
         mentions = without_parts_of_names(mentions, set(known).difference(text.names))
-        mentions = [one for one in _best_of_head(mentions) if one.first >= own]
+        mentions = self._joined(window.text, _best_of_head(mentions), text.names)
+        mentions = [one for one in mentions if one.first >= own]
         records = [
             [*window.origin(one.span), one.first - own, one.last - own, round(one.validity, 4)]
             for one in mentions
@@ -120,6 +123,28 @@ class TextResolver(AnyTextResolver):
         firsts, lasts = (np.array([getattr(one, end) for one in mentions]) for end in ("first", "last"))
         projections = self.model.project(readings, firsts, lasts, mentions)
         return [len(pieces) - own, records, packed(projections)]
+
+    def _joined(self, text: str, mentions: Sequence[Mention], names: Collection[str]) -> list[Mention]:
+        """Mentions with "her husband" and "John" as one where nothing is between them; ``names`` stay alone."""
+        name_at = {
+            one.first: one for one in mentions if one.kind == MentionKind.NAME and one.text not in names
+        }
+        whole_at = {one.first: one for one in mentions if one.kind == MentionKind.TITLED_NAME}
+        parts, wholes = set[Mention](), list[Mention]()
+        for mention in mentions:
+            if mention.kind != MentionKind.POSSESSIVE:
+                continue
+            if mention.first in whole_at:
+                parts.add(mention)
+            elif name := name_at.get(mention.last + 1):
+                span = Span(mention.span.start, name.span.end)
+                whole = describe(text, span, mention.first, name.last, self.model.lexicon)
+                if whole.is_name:
+                    whole.validity, whole.quote = max(mention.validity, name.validity), mention.quote
+                    parts |= {mention, name}
+                    wholes.append(whole)
+        joined = [*wholes, *(one for one in mentions if one not in parts)]
+        return sorted(joined, key=lambda one: (one.first, -one.last))
 
     def link(self, text: Text, results: Iterable[Any]) -> Answers:
         """Answers for a whole text."""
@@ -304,9 +329,8 @@ def _people(linker: Linker, answers: Sequence[Answer]) -> list[KnownPerson]:
     shown = {candidate.span for answer in answers for candidate in answer.candidates}
     people = []
     for entity in memory.entities:
-        mentions = [
-            memory.mentions[number] for number in entity.mentions if is_anchor(memory.mentions[number])
-        ]
+        anchors = [one for one in (memory.mentions[number] for number in entity.mentions) if is_anchor(one)]
+        mentions = [one for one in anchors if one.validity >= LISTED or one.span in shown]
         if mentions:
             named = any(mention.is_name for mention in mentions)
             if named or len(entity.mentions) > 1 or any(one.span in shown for one in mentions):
@@ -325,7 +349,8 @@ def _full_name(mentions: Sequence[Mention]) -> str:
         frequency = counts[mention.text] if mention.is_name else 0
         return mention.is_name, len(mention.text) < _LONG, words, is_plain, frequency, len(mention.text)
 
-    return max(mentions, key=rank).text
+    best = max(mentions, key=rank)
+    return best.full_name or best.text
 
 
 def _reasons(linker: Linker, resolution: Resolution, person: _Person, shown: int) -> tuple[str, ...]:
