@@ -29,9 +29,9 @@ from gapstack.running_text.answer import Answers
 from gapstack.running_text.any_text_resolver import Text
 from gapstack.running_text.evidence import describe
 from gapstack.running_text.lexicon import Lexicon
-from gapstack.running_text.model_files import shipped
 from gapstack.running_text.text_model import TextModel
 from gapstack.running_text.text_resolver import LISTED, TextResolver
+from gapstack.text_model_files import shipped
 
 Clusters = Sequence[frozenset[Hashable]]
 

@@ -16,10 +16,10 @@ from safetensors.numpy import load_file
 from torch import Tensor, nn
 from transformers import AutoModel
 
-from gapstack.encoding.text_encoder import encoder_weights
 from gapstack.processes import fastest_dtype
 from gapstack.running_text.evidence import MENTION_FEATURES, PAIR_FEATURES
 from gapstack.running_text.word_pieces import CASES
+from gapstack.text_model_files import encoder_weights
 
 WIDTHS = 40
 """Longest mention in word pieces."""

@@ -12,7 +12,7 @@ from transformers import MPNetConfig, MPNetModel
 
 from gapstack.data import Label
 from gapstack.data.example import GENDER_BY_FORM, Example, Gender
-from gapstack.running_text.model_files import shipped
+from gapstack.text_model_files import shipped
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "models" / "running_text"
 sys.path.insert(0, str(SCRIPTS))  # scripts that import each other by name

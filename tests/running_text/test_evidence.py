@@ -16,7 +16,7 @@ from gapstack.running_text.evidence import (
     mention_features,
 )
 from gapstack.running_text.lexicon import Lexicon
-from gapstack.running_text.model_files import shipped
+from gapstack.text_model_files import shipped
 
 LEXICON = Lexicon.load(shipped())
 

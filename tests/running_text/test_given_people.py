@@ -8,7 +8,7 @@ from gapstack.running_text.characters import known_characters
 from gapstack.running_text.evidence import describe
 from gapstack.running_text.given_people import given_people, identified
 from gapstack.running_text.lexicon import Lexicon
-from gapstack.running_text.model_files import shipped
+from gapstack.text_model_files import shipped
 
 OAK, ELIZABETH = {"Gabriel Oak": "she"}, {"Elizabeth Bennet": "she"}
 

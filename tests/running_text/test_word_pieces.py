@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.running_text.model_files import shipped
 from gapstack.running_text.word_pieces import WordPieceTokenizer
+from gapstack.text_model_files import shipped
 
 TOKENIZER = WordPieceTokenizer.load(shipped() / "tokenizer.json")
 

@@ -4,9 +4,9 @@ import numpy as np
 
 from gapstack.running_text.evidence import MENTION_FEATURES, PAIR_FEATURES
 from gapstack.running_text.lexicon import Lexicon
-from gapstack.running_text.model_files import shipped
 from gapstack.running_text.text_model import TextModel
 from gapstack.running_text.word_pieces import CASES, WordPieceTokenizer
+from gapstack.text_model_files import shipped
 
 SIZE, SPANS, MENTION, LINKS, PRODUCT, WIDTHS = 8, 6, 10, 5, 4, 12
 _SHAPES = {

@@ -8,11 +8,11 @@ from gapstack.data import Corpus, Example
 from gapstack.data.clusters import read_clusters
 from gapstack.members.pairs_resolver import PairsResolver
 from gapstack.resolvers.live import resolve
-from gapstack.running_text.model_files import shipped
 from gapstack.running_text.text_resolver import TextResolver
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.runner import run
 from gapstack.runs.text_resolvers import PAIRS, text_resolver
+from gapstack.text_model_files import shipped
 
 STORM = "Anna heard the storm before she left."
 TEXT = "Kate told Mary that she should leave."

@@ -13,12 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gapstack.data.sources import is_offline
-from gapstack.encoding.text_encoder import write_encoder
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, Place, first_line
-from gapstack.files import CACHE, atomic_folder, cache_root, digest, require_writable, tree_digest
-from gapstack.running_text.model_files import CONTAMINATED_BY, is_text_model, shipped
-from gapstack.running_text.model_files import NAME as TEXT_MODEL
+from gapstack.files import CACHE, atomic_folder, cache_root, digest, require_writable, tree_digest, write_json
+from gapstack.text_model_files import CONTAMINATED_BY, TOKENIZER, encoder_weights, is_text_model, shipped
+from gapstack.text_model_files import NAME as TEXT_MODEL
 
 EMBEDDED = "all-MiniLM-L6-v2"  # name of the embedded encoder in tables
 MINILM = "minilm"  # its name in commands
@@ -33,6 +34,9 @@ _SMALL_FILES = [
 ]
 _WEIGHTS = ["model*.safetensors", "model.safetensors.index.json"]
 _PICKLED = ["pytorch_model.bin", "pytorch_model-*.bin", "pytorch_model.bin.index.json"]
+_TEXT_CONFIG = {"model_type": "mpnet", "layer_norm_eps": 1e-5, "max_position_embeddings": 514}
+"""The type of the encoder of running text, and its settings that are not transformers' defaults."""
+_TEXT_TOKENIZER_CONFIG = {"tokenizer_class": "MPNetTokenizer", "model_max_length": 512}
 
 
 def is_embedded(name: str | None) -> bool:
@@ -82,11 +86,22 @@ def folder_of(name: str) -> Path:
 
 
 def _text_encoder(folder: Path) -> Path:
-    """A folder of the cache with the encoder of a model of running text."""
+    """A folder of the cache with the encoder of a model of running text, in half precision as transformers reads it."""
+    from safetensors.numpy import save_file
+
     target = cache_root() / "converted" / tree_digest(folder, (".md",))
     if not target.is_dir():
         require_writable(target, CACHE)
-        write_encoder(folder, target)
+        weights = encoder_weights(folder)
+        layers = len({name.split(".")[2] for name in weights if name.startswith("encoder.layer.")})
+        with atomic_folder(target) as temporary:
+            write_json(temporary / "config.json", {**_TEXT_CONFIG, "num_hidden_layers": layers})
+            write_json(temporary / "tokenizer_config.json", _TEXT_TOKENIZER_CONFIG)
+            shutil.copy2(folder / TOKENIZER, temporary)
+            halves = {
+                name: np.ascontiguousarray(values, dtype=np.float16) for name, values in weights.items()
+            }
+            save_file(halves, temporary / "model.safetensors", {"format": "pt"})
     return target
 
 

@@ -9,10 +9,10 @@ from gapstack.resolvers.formats import Output
 from gapstack.resolvers.live import Adapter, Pages, Predict
 from gapstack.running_text.any_text_resolver import AnyTextResolver, Text
 from gapstack.running_text.entities import Annotation
-from gapstack.running_text.model_files import CONTAMINATED_BY, shipped
 from gapstack.running_text.text_model import TextModel
 from gapstack.running_text.text_resolver import TextResolver
 from gapstack.running_text.windows import GENDERED
+from gapstack.text_model_files import CONTAMINATED_BY, shipped
 
 
 def predict_with(resolver: AnyTextResolver, *, titles: bool = False) -> Predict:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gapstack.data.person_words import Gender, words_of
 from gapstack.files import read_bytes, write_json
-from gapstack.running_text.model_files import LEXICON
+from gapstack.text_model_files import LEXICON
 
 NOUN_GENDER: Mapping[str, int] = dict.fromkeys(words_of("noun", Gender.MASCULINE), -1) | dict.fromkeys(
     words_of("noun", Gender.FEMININE), 1

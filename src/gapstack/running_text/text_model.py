@@ -23,8 +23,8 @@ from gapstack.errors import DamageError, DataNotFoundError, Place
 from gapstack.files import read_bytes, tree_digest
 from gapstack.running_text.evidence import MENTION_FEATURES, Mention, mention_features
 from gapstack.running_text.lexicon import Lexicon
-from gapstack.running_text.model_files import ARRAYS, ENCODER, LEXICON, TOKENIZER
 from gapstack.running_text.word_pieces import CASES, WordPieces, WordPieceTokenizer
+from gapstack.text_model_files import ARRAYS, ENCODER, LEXICON, TOKENIZER
 from gapstack.types import Bools, Floats, Floats32, Ints
 
 _MOST_PIECES = 500

@@ -29,11 +29,11 @@ from gapstack.running_text.any_text_resolver import AnyTextResolver, Text
 from gapstack.running_text.evidence import Entity, Mention, MentionKind, describe
 from gapstack.running_text.given_people import given_people, identified, without_parts_of_names
 from gapstack.running_text.links import Linker, Resolution, is_anchor
-from gapstack.running_text.model_files import shipped
 from gapstack.running_text.quotations import quotation_of, quotations
 from gapstack.running_text.text_model import TextModel, packed, unpacked
 from gapstack.running_text.windows import Window, passages, pronouns
 from gapstack.running_text.word_pieces import WordPieces
+from gapstack.text_model_files import shipped
 
 MIN_PROBABILITY = 0.005
 """Candidates with a lower probability are left out."""

@@ -9,11 +9,11 @@ from gapstack.members.pairs_resolver import PairsResolver
 from gapstack.resolvers.live import Adapter
 from gapstack.resolvers.own_adapter import predict_with
 from gapstack.running_text.any_text_resolver import AnyTextResolver
-from gapstack.running_text.model_files import is_text_model
 from gapstack.running_text.text_model import TextModel
 from gapstack.running_text.text_resolver import TextResolver
 from gapstack.runs.folder import DEFAULT
 from gapstack.runs.predictors import load
+from gapstack.text_model_files import is_text_model
 
 
 @lru_cache(maxsize=1)

@@ -4,8 +4,8 @@ import torch
 from gapstack.encoding.encoder_files import is_available
 from gapstack.encoding.encoders import load_encoder
 from gapstack.members import create
-from gapstack.running_text.model_files import NAME, shipped
 from gapstack.running_text.text_model import TextModel
+from gapstack.text_model_files import NAME, shipped
 
 
 def test_members_read_the_states_that_running_text_reads():
