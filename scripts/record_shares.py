@@ -1,9 +1,9 @@
 """Write the answers of the installed model of running text for GAP next to the code that reads them.
 
-    python scripts/record_shares.py
+    GAPSTACK_CACHE=$(mktemp -d) python scripts/record_shares.py
 
-Run it after the model has changed. Without it every machine reads these 4,454 texts once, which takes minutes.
-A killed call resumes.
+Run it after the model, or the code that answers, has changed; an empty cache has no answers of the code before. Without
+it every machine reads these 4,454 texts once, which takes minutes.
 """
 
 from functools import reduce

@@ -39,10 +39,14 @@ def text_resolver() -> TextResolver:
 
 def shares(corpus: Corpus) -> Floats:
     """Probabilities (n, 4) that each pronoun refers to A, B, nobody and somebody else; 0 where there is no answer."""
+    return _shares(corpus, reads_recorded=True)
+
+
+def _shares(corpus: Corpus, *, reads_recorded: bool) -> Floats:
     resolver = text_resolver()
     folder = cache_root() / "running_text" / fingerprint(resolver.identity)
     require_writable(folder, CACHE)
-    if RECORDED.is_file() and _recorded_model() == resolver.model.identity:
+    if reads_recorded and RECORDED.is_file() and _recorded_model() == resolver.model.identity:
         store(folder, RECORDED.read_bytes(), _SUFFIX)
     keys = _keys(corpus)
 
@@ -58,9 +62,9 @@ def shares(corpus: Corpus) -> Floats:
 
 
 def record(corpus: Corpus) -> None:
-    """Write the answers for a corpus to :data:`RECORDED`, those of the installed model."""
+    """Write the answers for a corpus to :data:`RECORDED`: those of the installed model and of the code as it is."""
     keys = np.frombuffer(b"".join(_keys(corpus)), dtype=np.uint8).reshape(len(corpus), -1)
-    values = shares(corpus).astype(np.float16).ravel()
+    values = _shares(corpus, reads_recorded=False).astype(np.float16).ravel()
     content = {"keys": keys, "shares": values, "sizes:shares": np.full(len(corpus), 4)}
     with atomic_path(RECORDED) as temporary:
         save_file(content, temporary, {_MODEL: text_resolver().model.identity})
