@@ -22,12 +22,11 @@ from tests.docs.test_links import ROOT, text
 README, RESULTS, BASE = (
     ROOT / name for name in ("README.md", "docs/lab/results.md", "docs/lab/base-encoder.md")
 )
-STRENGTH = ROOT / "docs/lab/strength.md"
 NUMBER = re.compile(r"\d+\.\d+")
 PARTS = {"out of fold": OUT_OF_FOLD, "held out": HELD_OUT}
 UNPARSED = ("prior", "random", "running_text", "neuralcoref")
 PARSED = ("token_distance", "topical_entity", "syntactic_distance", "parallelism", "url")
-OLD = {"strong", "families"}
+OLD = {"families"}
 """Recipes whose figures documents call older than the code."""
 
 
@@ -77,7 +76,7 @@ def test_documents_repeat_each_other():
     assert [logloss, f1, bias] == readme()["families"]
     _, _, logloss, f1, *_, bias = row(BASE, "| three heads on `gapstack-text`, one on MPNet (the recipe) |")
     assert_printed(readme()["base"], [float(logloss), float(f1), float(bias)])
-    _, _, logloss, _, _, f1, bias = row(STRENGTH, "| **stack** (`conditional`, nested) |")
+    _, _, logloss, f1, *_, bias = row(BASE, "| the stack `strong` (`conditional`, nested) |")
     assert_printed(readme()["strong"], [float(logloss), float(f1), float(bias)])
 
 
