@@ -22,7 +22,7 @@ from gapstack.runs.recipe import Part
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = {
     *("Corpus", "Example", "Label", "Recipe", "Span", "__version__", "audit", "compare", "create"),
-    *("cross_validate", "load", "load_gap", "read", "run", "save", "score", "stack"),
+    *("cross_validate", "load", "load_gap", "read", "run", "save", "score", "stack", "swap_gender"),
 }
 HEAVY = ("torch", "spacy", "sklearn", "pandas", "transformers", "numpy", "scipy", "lightgbm")
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gapstack.comparison.analysis import compare
     from gapstack.data import Corpus, Example, Label, Span, read
     from gapstack.data.gap_data import load_gap
+    from gapstack.data.gender import swap_gender
     from gapstack.evaluation import score
     from gapstack.members import create
     from gapstack.runs.cross_validation import cross_validate, stack
@@ -56,6 +57,7 @@ else:
             "save": "gapstack.runs.predictors:save",
             "score": "gapstack.evaluation:score",
             "stack": "gapstack.runs.cross_validation:stack",
+            "swap_gender": "gapstack.data.gender:swap_gender",
         },
     )
 
@@ -77,6 +79,7 @@ __all__ = [
     "save",
     "score",
     "stack",
+    "swap_gender",
 ]
 
 
