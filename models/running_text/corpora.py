@@ -21,8 +21,8 @@ from gapstack.data.extra import load as load_extra
 from gapstack.data.extra.conll import ConllDocument, parse, read_corpus
 from gapstack.data.sources import file_of
 from gapstack.language.parses import docs, text_key
-from gapstack.running_text.evidence import MentionKind, describe
 from gapstack.running_text.lexicon import Lexicon
+from gapstack.running_text.mentions import MentionKind, describe
 
 _LITBANK_DEVELOPMENT = "6593 271 730 16357 2807 1023 1155 238 1661 711"
 """The first of the ten published folds (Bamman et al. 2020), by numbers of Project Gutenberg."""

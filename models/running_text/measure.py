@@ -2,8 +2,8 @@
 
 Of all he and she with an annotated person it is counted how often the mention that is shown is that person's; nobody
 is right if the person has neither name nor noun. Also printed: how many of the answers above .8 are right, and CoNLL F1
-of people (mentions of clusters with at least two, which are more probable than not; doubtful people of the corpora
-count neither as found nor as gold).
+of people: clusters of at least two mentions, each more probable than not. What may be a person or not in a corpus
+counts neither as found nor as gold.
 
     python models/running_text/measure.py [--model models/gapstack-text] [--corpus litbank] [--all] [--joined]
 
@@ -27,8 +27,8 @@ from scipy.optimize import linear_sum_assignment
 from gapstack.data import Span
 from gapstack.running_text.answer import Answers
 from gapstack.running_text.any_text_resolver import Text
-from gapstack.running_text.evidence import describe
 from gapstack.running_text.lexicon import Lexicon
+from gapstack.running_text.mentions import describe
 from gapstack.running_text.text_model import TextModel
 from gapstack.running_text.text_resolver import LISTED, TextResolver
 from gapstack.text_model_files import shipped
@@ -161,11 +161,10 @@ def main() -> None:
             [
                 one.span
                 for one in (memory.mentions[number] for number in entity.mentions)
-                if one.validity >= LISTED
+                if one.validity >= LISTED and one.span not in document.ignored
             ]
             for entity in memory.entities
         ]
-        found = [[span for span in cluster if span not in document.ignored] for cluster in found]
         scores[document.corpus].add(found, gold.values())
     table = pd.DataFrame(rows)
     sure = table[table["probability"] > 0.8]

@@ -37,15 +37,9 @@ from gapstack.data import Span
 from gapstack.data.example import Example, Gender, Label
 from gapstack.data.gap_data import gap_split
 from gapstack.data.person_words import HE, PRONOUNS, SHE, THEY
-from gapstack.running_text.evidence import (
-    Entity,
-    EntityMemory,
-    Mention,
-    MentionKind,
-    describe,
-    mention_features,
-)
+from gapstack.running_text.evidence import Entity, EntityMemory, mention_features
 from gapstack.running_text.lexicon import Lexicon
+from gapstack.running_text.mentions import Mention, MentionKind, describe
 from gapstack.running_text.quotations import quotation_of, quotations
 from gapstack.running_text.windows import passages
 from gapstack.running_text.word_pieces import WordPieces, WordPieceTokenizer

@@ -15,7 +15,7 @@ from gapstack.processes import create_executor
 from gapstack.progress import progress
 
 _SUFFIX = ".chunk"
-_ROOM = 16 * 2**20  # bytes, more than the result of a chunk has
+_ROOM = 16 * 2**20  # bytes, more than the result of a chunk needs
 
 
 @dataclass(frozen=True)

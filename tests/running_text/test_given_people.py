@@ -5,9 +5,9 @@ import pytest
 from gapstack.data import Span
 from gapstack.running_text.any_text_resolver import Text
 from gapstack.running_text.characters import known_characters
-from gapstack.running_text.evidence import describe
 from gapstack.running_text.given_people import given_people, identified
 from gapstack.running_text.lexicon import Lexicon
+from gapstack.running_text.mentions import describe
 from gapstack.text_model_files import shipped
 
 OAK, ELIZABETH = {"Gabriel Oak": "she"}, {"Elizabeth Bennet": "she"}

@@ -5,9 +5,9 @@ import pytest
 
 from gapstack.data import Span
 from gapstack.data.example import Gender
-from gapstack.running_text.evidence import describe
 from gapstack.running_text.given_people import GivenPerson
 from gapstack.running_text.links import Linker
+from gapstack.running_text.mentions import describe
 from gapstack.running_text.text_model import Projections
 from tests.running_text.tiny_model import LINKS, PRODUCT, tiny_model
 

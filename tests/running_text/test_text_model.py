@@ -7,7 +7,7 @@ import pytest
 
 from gapstack.data import Span
 from gapstack.errors import DamageError, DataNotFoundError
-from gapstack.running_text.evidence import describe
+from gapstack.running_text.mentions import describe
 from gapstack.running_text.text_model import TextModel, packed, unpacked
 from gapstack.text_model_files import shipped
 from tests.running_text.tiny_model import LINKS, PRODUCT, tiny_model

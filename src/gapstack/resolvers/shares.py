@@ -39,16 +39,30 @@ def text_resolver() -> TextResolver:
 
 def shares(corpus: Corpus) -> Floats:
     """Probabilities (n, 4) that each pronoun refers to A, B, nobody and somebody else; 0 where there is no answer."""
-    return _shares(corpus, reads_recorded=True)
+    if RECORDED.is_file() and _recorded_model() == text_resolver().model.identity:
+        store(_folder(), RECORDED.read_bytes(), _SUFFIX)
+    return _resolved(corpus)
 
 
-def _shares(corpus: Corpus, *, reads_recorded: bool) -> Floats:
-    resolver = text_resolver()
-    folder = cache_root() / "running_text" / fingerprint(resolver.identity)
+def record(corpus: Corpus) -> None:
+    """Write the answers of the installed model for a corpus to :data:`RECORDED`, without reading it."""
+    keys = np.frombuffer(b"".join(_keys(corpus)), dtype=np.uint8).reshape(len(corpus), -1)
+    values = _resolved(corpus).astype(np.float16).ravel()
+    content = {"keys": keys, "shares": values, "sizes:shares": np.full(len(corpus), 4)}
+    with atomic_path(RECORDED) as temporary:
+        save_file(content, temporary, {_MODEL: text_resolver().model.identity})
+
+
+def _folder() -> Path:
+    """Folder of the cache with the answers of the installed model."""
+    folder = cache_root() / "running_text" / fingerprint(text_resolver().identity)
     require_writable(folder, CACHE)
-    if reads_recorded and RECORDED.is_file() and _recorded_model() == resolver.model.identity:
-        store(folder, RECORDED.read_bytes(), _SUFFIX)
-    keys = _keys(corpus)
+    return folder
+
+
+def _resolved(corpus: Corpus) -> Floats:
+    """Shares from the cache, or computed and stored."""
+    resolver = text_resolver()
 
     def compute(rows: Ints, names: Sequence[str]) -> dict[str, Ragged]:
         examples = [corpus[int(row)] for row in rows]
@@ -57,17 +71,8 @@ def _shares(corpus: Corpus, *, reads_recorded: bool) -> Floats:
         return {"shares": Ragged(np.concatenate(values).astype(np.float16), np.full(len(rows), 4))}
 
     lengths = np.array([len(example.text) for example in corpus], dtype=np.int64)
-    found = fetch_arrays(folder, keys, ["shares"], compute, lengths, "Resolving texts")["shares"].values
-    return found.reshape(-1, 4).astype(np.float64)
-
-
-def record(corpus: Corpus) -> None:
-    """Write the answers for a corpus to :data:`RECORDED`: those of the installed model and of the code as it is."""
-    keys = np.frombuffer(b"".join(_keys(corpus)), dtype=np.uint8).reshape(len(corpus), -1)
-    values = _shares(corpus, reads_recorded=False).astype(np.float16).ravel()
-    content = {"keys": keys, "shares": values, "sizes:shares": np.full(len(corpus), 4)}
-    with atomic_path(RECORDED) as temporary:
-        save_file(content, temporary, {_MODEL: text_resolver().model.identity})
+    found = fetch_arrays(_folder(), _keys(corpus), ["shares"], compute, lengths, "Resolving texts")
+    return found["shares"].values.reshape(-1, 4).astype(np.float64)
 
 
 def _recorded_model() -> str:

@@ -10,8 +10,8 @@ from itertools import pairwise
 from gapstack.data import Span
 from gapstack.data.example import Gender
 from gapstack.running_text.any_text_resolver import Text
-from gapstack.running_text.evidence import Mention, describe
 from gapstack.running_text.lexicon import TITLES, Lexicon
+from gapstack.running_text.mentions import Mention, describe
 
 _IS_MENTION = 0.5
 """Probability from which a span is compared with parts of names."""

@@ -16,8 +16,9 @@ import numpy as np
 from scipy.special import softmax
 
 from gapstack.data.example import gender_of
-from gapstack.running_text.evidence import Entity, EntityMemory, Mention, MentionKind
+from gapstack.running_text.evidence import Entity, EntityMemory
 from gapstack.running_text.given_people import GivenPerson
+from gapstack.running_text.mentions import Mention, MentionKind
 from gapstack.running_text.text_model import Projections, TextModel
 from gapstack.types import Floats, Floats32
 

@@ -21,8 +21,9 @@ from scipy.special import erf, expit
 
 from gapstack.errors import DamageError, DataNotFoundError, Place
 from gapstack.files import read_bytes, tree_digest
-from gapstack.running_text.evidence import MENTION_FEATURES, Mention, mention_features
+from gapstack.running_text.evidence import MENTION_FEATURES, mention_features
 from gapstack.running_text.lexicon import Lexicon
+from gapstack.running_text.mentions import Mention
 from gapstack.running_text.word_pieces import CASES, WordPieces, WordPieceTokenizer
 from gapstack.text_model_files import ARRAYS, ENCODER, LEXICON, TOKENIZER
 from gapstack.types import Bools, Floats, Floats32, Ints

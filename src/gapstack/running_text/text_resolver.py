@@ -1,7 +1,7 @@
 """Resolves the pronouns of any text with the model of running text.
 
 A text is cut into passages (:mod:`~gapstack.running_text.windows`), each is encoded and its mentions are found
-(:mod:`~gapstack.running_text.text_model`), their words are described (:mod:`~gapstack.running_text.evidence`), and the
+(:mod:`~gapstack.running_text.text_model`), their words are described (:mod:`~gapstack.running_text.mentions`), and the
 mentions of the whole text are linked in order (:mod:`~gapstack.running_text.links`). Here links become answers.
 """
 
@@ -26,9 +26,10 @@ from gapstack.processes import in_threads
 from gapstack.records import versions
 from gapstack.running_text.answer import Answer, Answers, Candidate, KnownPerson
 from gapstack.running_text.any_text_resolver import AnyTextResolver, Text
-from gapstack.running_text.evidence import Entity, Mention, MentionKind, describe
+from gapstack.running_text.evidence import Entity
 from gapstack.running_text.given_people import given_people, identified, without_parts_of_names
 from gapstack.running_text.links import Linker, Resolution, is_anchor
+from gapstack.running_text.mentions import Mention, MentionKind, describe
 from gapstack.running_text.quotations import quotation_of, quotations
 from gapstack.running_text.text_model import TextModel, packed, unpacked
 from gapstack.running_text.windows import Window, passages, pronouns
@@ -329,8 +330,11 @@ def _people(linker: Linker, answers: Sequence[Answer]) -> list[KnownPerson]:
     shown = {candidate.span for answer in answers for candidate in answer.candidates}
     people = []
     for entity in memory.entities:
-        anchors = [one for one in (memory.mentions[number] for number in entity.mentions) if is_anchor(one)]
-        mentions = [one for one in anchors if one.validity >= LISTED or one.span in shown]
+        mentions = [
+            one
+            for one in (memory.mentions[number] for number in entity.mentions)
+            if is_anchor(one) and (one.validity >= LISTED or one.span in shown)
+        ]
         if mentions:
             named = any(mention.is_name for mention in mentions)
             if named or len(entity.mentions) > 1 or any(one.span in shown for one in mentions):
