@@ -72,3 +72,33 @@ def test_given_people_are_never_one_person():
     kate, mary = GivenPerson(frozenset(["Kate"])), GivenPerson(frozenset(["Mary"]))
     linker = Fixed([[0], [-9, 9]]).read_all(["Kate", "Mary"], [kate, mary])
     assert len(linker.memory.entities) == 2
+
+
+def test_a_name_is_that_of_the_person_who_had_it_most_often():
+    names = ["Ann Lee", *["Emma"] * 8, "Emma"]
+    apart = [[0], [0, -9]] + [[-9, -9, *[0] * (i - 1)] for i in range(2, 9)]
+    as_close = [-9, 1, *[0 - np.log(8)] * 8]  # both people are as close, the wrong one a little closer
+    linker = Fixed([*apart, as_close]).read_all(names)
+    assert [len(entity.mentions) for entity in linker.memory.entities] == [1, 9]
+
+
+def test_two_people_with_the_same_usual_name_become_one():
+    linker = Fixed([[0], [-9, 0], [9, -9, -9], [-9, -9, -9, 0], [-9, 0, -9, -9, -9]]).read_all(
+        ["Emma", "she", "Emma", "her", "her"]
+    )
+    (emma,) = linker.memory.entities
+    assert emma.mentions == [0, 1, 2, 3, 4]
+    assert emma.pronouns[0] == pytest.approx(3, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["Robin", "she", "he", "Robin"],  # pronouns of two genders
+        ["Mr. Weston", "he", "I", "Mrs. Weston"],
+        ["John Knightley", "he", "I", "Mrs. John Knightley"],
+    ],
+)
+def test_people_with_similar_names_stay_apart(words):
+    linker = Fixed([[0], [-9, 0], [9, -9, -9], [-9, -9, -9, 0]]).read_all(words)
+    assert [entity.mentions for entity in linker.memory.entities] == [[0, 1], [2, 3]]

@@ -5,6 +5,7 @@ Gender is always compared, never named: every feature is the same if all genders
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -43,6 +44,7 @@ class Entity:
 
     def __init__(self, number: int):
         self.number = number
+        """Number of its first mention when it was new; no other entity has it."""
         self.mentions: list[int] = []
         """Numbers of its mentions in the memory."""
         self.pronouns = np.zeros(3)
@@ -50,6 +52,8 @@ class Entity:
         self.noun = self.name = 0.0
         self.words: set[str] = set()
         """Words of its names."""
+        self.names: Counter[str] = Counter()
+        """How often it had each name (:func:`name_of`)."""
 
     def summary(self) -> tuple[float, ...]:
         """Genders by pronouns, by nouns and by names, numbers of pronouns, presence of a name, and size."""
@@ -78,6 +82,27 @@ class Entity:
         if mention.is_name:
             self.name = max(self.name, mention.name, key=abs)
             self.words |= mention.words
+            self.names[name_of(mention)] += 1
+
+    def is_called(self, name: str) -> bool:
+        """True if no other name is more frequent."""
+        return self.names[name] == max(self.names.values(), default=0) > 0
+
+    def absorb(self, other: Entity) -> None:
+        """Add all mentions of another entity."""
+        self.mentions = sorted(self.mentions + other.mentions)
+        self.pronouns += other.pronouns
+        self.noun = float(np.clip(self.noun + other.noun, -1, 1))
+        self.name = max(self.name, other.name, key=abs)
+        self.words |= other.words
+        self.names += other.names
+
+
+def name_of(mention: Mention) -> str:
+    """A name as names are compared: its words without the title if there are two, unless "Mrs. John Smith" needs it."""
+    if len(mention.words) > 1 and mention.noun * mention.name >= 0:
+        return " ".join(sorted(mention.words))
+    return (mention.full_name or mention.text).lower()
 
 
 class EntityMemory:
@@ -99,6 +124,8 @@ class EntityMemory:
         self._shown: dict[int, int] = {}
         """The last name or noun of each entity, in the order of their last mentions."""
         self._by_word: dict[str, dict[int, None]] = {}
+        self._bearers: dict[str, Counter[Entity]] = defaultdict(Counter)
+        """How often each name was an entity's."""
 
     def candidates(self, mention: Mention) -> Ints:
         """Numbers of the mentions that one may refer to, in increasing order (k,)."""
@@ -112,7 +139,45 @@ class EntityMemory:
                 shown = self._shown.get(entity, near.start)
                 if shown < near.start:
                     old.append(shown)
+        old += [self._shown[bearer.number] for bearer, _ in self._bearers_of(mention).most_common(2)]
         return np.array(sorted({*old, *near}), dtype=np.int64)
+
+    def familiarity(self, mention: Mention, numbers: Ints) -> Floats:
+        """How often the entity of each candidate had the mention's name, as log-odds to its most frequent bearer (k,).
+
+        Features compare a name with single mentions and do not see that it was somebody else's a hundred times.
+        """
+        bearers = self._bearers_of(mention)
+        counts = np.array([bearers[self.entity[number]] for number in numbers.tolist()])
+        return np.log((counts + 1) / (max(bearers.values(), default=0) + 1))
+
+    def namesake(self, mention: Mention, entity: Entity) -> Entity | None:
+        """Another entity that has the mention's name as its most frequent one, if this entity has so too."""
+        name = name_of(mention)
+        others = [one for one in self._bearers_of(mention) if one is not entity and one.is_called(name)]
+        other = max(others, key=lambda one: one.names[name], default=None)
+        if other is None or not entity.is_called(name) or other.pronouns[0] * entity.pronouns[0] < 0:
+            return None
+        return other
+
+    def merge(self, one: Entity, other: Entity) -> Entity:
+        """Return the older entity, which gets all mentions of both."""
+        kept, gone = sorted((one, other), key=lambda entity: entity.number)
+        for number in gone.mentions:
+            self.entity[number] = kept
+        for word in {word for number in gone.mentions for word in self.mentions[number].words}:
+            del self._by_word[word][gone.number]
+            self._by_word[word].setdefault(kept.number)
+        for name, count in gone.names.items():
+            del self._bearers[name][gone]
+            self._bearers[name][kept] += count
+        self._shown[kept.number] = max(self._shown.pop(kept.number), self._shown.pop(gone.number))
+        self.entities.remove(gone)
+        kept.absorb(gone)
+        return kept
+
+    def _bearers_of(self, mention: Mention) -> Counter[Entity]:
+        return self._bearers[name_of(mention)] if mention.is_name else Counter()
 
     def features(self, mention: Mention, numbers: Ints) -> Floats:
         """Features (k, :data:`PAIR_FEATURES`) of a mention with each candidate."""
@@ -203,7 +268,7 @@ class EntityMemory:
         """Remember a mention; it opens an entity if it has none, which is returned."""
         number = len(self.mentions)
         if entity is None:
-            entity = Entity(len(self.entities))
+            entity = Entity(number)
             self.entities.append(entity)
         self.mentions.append(mention)
         self.entity.append(entity)
@@ -227,6 +292,8 @@ class EntityMemory:
             self._shown[entity.number] = number
         else:
             self._shown[entity.number] = self._shown.pop(entity.number)
+        if mention.is_name:
+            self._bearers[name_of(mention)][entity] += 1
         if not mention.is_pronoun:
             for word in mention.words:
                 self._by_word.setdefault(word, {}).setdefault(entity.number)

@@ -88,6 +88,8 @@ class Linker:
             for character, entity in self._given.items() if mention.kind <= MentionKind.NEOPRONOUN else ():
                 if character.genders and gender_of(mention.text) not in character.genders:
                     scores[[memory.entity[number] is entity for number in numbers.tolist()]] -= _DISOBEYS
+            if mention.is_name:
+                scores += memory.familiarity(mention, numbers)
             logits = np.concatenate([logits, scores])
         shares: Floats = softmax(logits)
         of_entity: dict[Entity, float] = defaultdict(float)
@@ -106,6 +108,11 @@ class Linker:
         entity = memory.add(mention, best, weight)
         if person is not None:
             self._given.setdefault(person, entity).words.update(*person.words)
+        elif not self._given and (other := memory.namesake(mention, entity)):
+            open_of_both = self._waiting.pop(entity, []) + self._waiting.pop(other, [])
+            entity = memory.merge(entity, other)
+            if open_of_both:
+                self._waiting[entity] = open_of_both
         self._remember(projections, row)
         self.resolutions.append(resolution)
         if of_pronoun:

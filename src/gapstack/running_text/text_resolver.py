@@ -50,6 +50,8 @@ _NOBODY = 0.8
 """Part of the open probability that is nobody's; the rest is of people who were not found."""
 _SHOWN = 12
 """Mentions of a candidate around a pronoun, besides its first."""
+_USUAL = 0.05
+"""Share of the most frequent name's count from which another name can be the full name."""
 _LONG = 50
 """Characters of a noun phrase that is too long to be a name."""
 _GROUP = 0.5
@@ -346,6 +348,7 @@ def _people(linker: Linker, answers: Sequence[Answer]) -> list[KnownPerson]:
 def _full_name(mentions: Sequence[Mention]) -> str:
     """The name with most words, of those the most frequent; else the longest of the short noun phrases."""
     counts = Counter(mention.text for mention in mentions)
+    most = max((counts[mention.text] for mention in mentions if mention.is_name), default=0)
 
     def rank(mention: Mention) -> tuple[bool, bool, int, bool, int, int]:
         is_plain = mention.is_name and mention.text[0].isupper()
@@ -353,7 +356,8 @@ def _full_name(mentions: Sequence[Mention]) -> str:
         frequency = counts[mention.text] if mention.is_name else 0
         return mention.is_name, len(mention.text) < _LONG, words, is_plain, frequency, len(mention.text)
 
-    best = max(mentions, key=rank)
+    usual = [one for one in mentions if not one.is_name or counts[one.text] >= _USUAL * most]
+    best = max(usual, key=rank)
     return best.full_name or best.text
 
 
