@@ -5,7 +5,7 @@ import pytest
 
 from gapstack.data import Span
 from gapstack.running_text.lexicon import Lexicon
-from gapstack.running_text.mentions import Mention, MentionKind, describe
+from gapstack.running_text.mentions import Mention, MentionKind, describe, full_name
 from gapstack.text_model_files import shipped
 
 LEXICON = Lexicon.load(shipped())
@@ -58,3 +58,17 @@ def test_descriptions(words, kind, head, sign):
 )
 def test_a_name_without_the_words_before_it(words, name):
     assert described(words).full_name == name
+
+
+@pytest.mark.parametrize(
+    ("counts", "name"),
+    [
+        ({"Mary": 3, "Mary Johnson": 1, "the nurse": 9}, "Mary Johnson"),
+        ({"Lizzy": 5, "Elizabeth Bennet": 1}, "Elizabeth Bennet"),
+        ({"Emma": 800, "Harriet Smith": 2, "her friend": 90}, "Emma"),
+        ({"the old king": 1, "a man": 5}, "the old king"),
+    ],
+)
+def test_full_name_of_a_person(counts, name):
+    mentions = [described(words) for words, count in counts.items() for _ in range(count)]
+    assert full_name(mentions) == name

@@ -145,8 +145,11 @@ class EntityMemory:
     def familiarity(self, mention: Mention, numbers: Ints) -> Floats:
         """How often the entity of each candidate had the mention's name, as log-odds to its most frequent bearer (k,).
 
-        Features compare a name with single mentions and do not see that it was somebody else's a hundred times.
+        Features compare a name with single mentions and do not see that it was somebody else's a hundred times. Zeros
+        for a mention that is no name.
         """
+        if not mention.is_name:
+            return np.zeros(len(numbers))
         bearers = self._bearers_of(mention)
         counts = np.array([bearers[self.entity[number]] for number in numbers.tolist()])
         return np.log((counts + 1) / (max(bearers.values(), default=0) + 1))

@@ -20,7 +20,7 @@ from gapstack.running_text.evidence import Entity, EntityMemory
 from gapstack.running_text.given_people import GivenPerson
 from gapstack.running_text.mentions import Mention, MentionKind
 from gapstack.running_text.text_model import Projections, TextModel
-from gapstack.types import Floats, Floats32
+from gapstack.types import Floats, Floats32, Ints
 
 _ANCHORS = 16
 """Anchors that a pronoun's distribution keeps."""
@@ -72,25 +72,28 @@ class Linker:
         for row, mention in enumerate(mentions):
             self._link(mention, projections, row, given[row] if given else None)
 
+    def _scores(self, mention: Mention, numbers: Ints, projections: Projections, row: int) -> Floats:
+        """Logits of earlier mentions as antecedents (k,)."""
+        memory = self.memory
+        scores = self.model.link_logits(
+            projections.query[:, row],
+            projections.product[:, row],
+            self._keys[:, numbers],
+            self._products[:, numbers],
+            memory.features(mention, numbers),
+        )
+        for person, entity in self._given.items() if mention.kind <= MentionKind.NEOPRONOUN else ():
+            if person.genders and gender_of(mention.text) not in person.genders:
+                scores[[memory.entity[number] is entity for number in numbers.tolist()]] -= _DISOBEYS
+        return scores + memory.familiarity(mention, numbers)
+
     def _link(self, mention: Mention, projections: Projections, row: int, person: GivenPerson | None) -> None:
         memory = self.memory
         numbers = memory.candidates(mention)
         of_pronoun = not is_anchor(mention)
         logits = np.array([projections.new[:, row].mean()], dtype=np.float64)
         if len(numbers):
-            scores = self.model.link_logits(
-                projections.query[:, row],
-                projections.product[:, row],
-                self._keys[:, numbers],
-                self._products[:, numbers],
-                memory.features(mention, numbers),
-            )
-            for character, entity in self._given.items() if mention.kind <= MentionKind.NEOPRONOUN else ():
-                if character.genders and gender_of(mention.text) not in character.genders:
-                    scores[[memory.entity[number] is entity for number in numbers.tolist()]] -= _DISOBEYS
-            if mention.is_name:
-                scores += memory.familiarity(mention, numbers)
-            logits = np.concatenate([logits, scores])
+            logits = np.concatenate([logits, self._scores(mention, numbers, projections, row)])
         shares: Floats = softmax(logits)
         of_entity: dict[Entity, float] = defaultdict(float)
         for number, share in zip(numbers.tolist(), shares[1:].tolist(), strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -62,6 +63,8 @@ _AFTER_HEAD = frozenset(_END_OF_HEAD.split())
 _LETTERS = "'\u2019-."
 _IS_PERSON = 0.3  # share of a noun's senses
 _STRONG = 6.0  # log-odds of a first name that count as certain
+_LONG = 50  # characters of a noun phrase that is too long to be a name
+_USUAL = 0.05  # share of the most frequent name's count that another name needs to be the full name
 
 
 @dataclass(eq=False)
@@ -194,3 +197,22 @@ def _described(mention: Mention, words: Sequence[str], lower: Sequence[str], lex
             mention.noun = float(lexicon.noun_gender(mention.head))
         mention.person = lexicon.person_share(mention.head)
     return mention
+
+
+def full_name(mentions: Sequence[Mention]) -> str:
+    """The name of a person by all mentions: the usual name with most words, else the longest of the short nouns.
+
+    A name that is rare next to others may be somebody else's who was linked by mistake.
+    """
+    counts = Counter(mention.text for mention in mentions)
+    most = max((counts[mention.text] for mention in mentions if mention.is_name), default=0)
+
+    def rank(mention: Mention) -> tuple[bool, bool, int, bool, int, int]:
+        is_plain = mention.is_name and mention.text[0].isupper()
+        words = len(mention.words) if mention.is_name else 0
+        frequency = counts[mention.text] if mention.is_name else 0
+        return mention.is_name, len(mention.text) < _LONG, words, is_plain, frequency, len(mention.text)
+
+    usual = [one for one in mentions if not one.is_name or counts[one.text] >= _USUAL * most]
+    best = max(usual, key=rank)
+    return best.full_name or best.text

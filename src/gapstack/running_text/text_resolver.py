@@ -8,7 +8,7 @@ mentions of the whole text are linked in order (:mod:`~gapstack.running_text.lin
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
@@ -29,7 +29,7 @@ from gapstack.running_text.any_text_resolver import AnyTextResolver, Text
 from gapstack.running_text.evidence import Entity
 from gapstack.running_text.given_people import given_people, identified, without_parts_of_names
 from gapstack.running_text.links import Linker, Resolution, is_anchor
-from gapstack.running_text.mentions import Mention, MentionKind, describe
+from gapstack.running_text.mentions import Mention, MentionKind, describe, full_name
 from gapstack.running_text.quotations import quotation_of, quotations
 from gapstack.running_text.text_model import TextModel, packed, unpacked
 from gapstack.running_text.windows import Window, passages, pronouns
@@ -50,10 +50,6 @@ _NOBODY = 0.8
 """Part of the open probability that is nobody's; the rest is of people who were not found."""
 _SHOWN = 12
 """Mentions of a candidate around a pronoun, besides its first."""
-_USUAL = 0.05
-"""Share of the most frequent name's count from which another name can be the full name."""
-_LONG = 50
-"""Characters of a noun phrase that is too long to be a name."""
 _GROUP = 0.5
 """Open probability from which *they* may be the people who were named apart just before."""
 
@@ -232,7 +228,7 @@ class _Person:
         mentions = linker.memory.mentions
         self.entity = entity
         self.anchors = [number for number in entity.mentions if is_anchor(mentions[number])]
-        self.full_name = _full_name([mentions[number] for number in self.anchors])
+        self.full_name = full_name([mentions[number] for number in self.anchors])
         signs = np.array([mentions[number].pronoun for number in entity.mentions])
         # numbers of feminine and masculine pronouns among the first mentions
         self._feminine, self._masculine = (np.cumsum([0, *(sign * signs > 0)]) for sign in (1, -1))
@@ -341,24 +337,8 @@ def _people(linker: Linker, answers: Sequence[Answer]) -> list[KnownPerson]:
             named = any(mention.is_name for mention in mentions)
             if named or len(entity.mentions) > 1 or any(one.span in shown for one in mentions):
                 spans = tuple(sorted({mention.span for mention in mentions}))
-                people.append(KnownPerson(_full_name(mentions), spans, named))
+                people.append(KnownPerson(full_name(mentions), spans, named))
     return people
-
-
-def _full_name(mentions: Sequence[Mention]) -> str:
-    """The name with most words, of those the most frequent; else the longest of the short noun phrases."""
-    counts = Counter(mention.text for mention in mentions)
-    most = max((counts[mention.text] for mention in mentions if mention.is_name), default=0)
-
-    def rank(mention: Mention) -> tuple[bool, bool, int, bool, int, int]:
-        is_plain = mention.is_name and mention.text[0].isupper()
-        words = len(mention.words) if mention.is_name else 0
-        frequency = counts[mention.text] if mention.is_name else 0
-        return mention.is_name, len(mention.text) < _LONG, words, is_plain, frequency, len(mention.text)
-
-    usual = [one for one in mentions if not one.is_name or counts[one.text] >= _USUAL * most]
-    best = max(usual, key=rank)
-    return best.full_name or best.text
 
 
 def _reasons(linker: Linker, resolution: Resolution, person: _Person, shown: int) -> tuple[str, ...]:
