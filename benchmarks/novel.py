@@ -13,11 +13,13 @@ import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from gapstack.data.cells import read_text
 from gapstack.data.example import GENDER_BY_FORM, Gender
+from gapstack.running_text.answer import Answers
 from gapstack.running_text.any_text_resolver import Text
 from gapstack.running_text.links import Linker
 from gapstack.running_text.text_resolver import TextResolver
@@ -61,16 +63,19 @@ def b_cubed(names: list[tuple[str, int]]) -> tuple[float, float]:
     return precision, recall
 
 
-def pronouns(resolver: TextResolver, words: str, offset: int = 0) -> tuple[dict[int, str | None], Linker]:
-    """The character that is shown for each *he* and *she*, by its place in the novel, and the linked mentions."""
+def read(resolver: TextResolver, words: str) -> tuple[Text, list[Any]]:
+    """A text and the values of its passages."""
     text = Text(words)
-    results = resolver.read([(text, window) for window in resolver.pieces(text)])
-    shown = {
+    return text, resolver.read([(text, window) for window in resolver.pieces(text)])
+
+
+def pronouns(answers: Answers, offset: int = 0) -> dict[int, str | None]:
+    """The character that is shown for each *he* and *she*, by its place in the novel."""
+    return {
         offset + answer.pronoun.start: answer.antecedent and character(answer.antecedent.name)
-        for answer in resolver.link(text, results)
+        for answer in answers
         if GENDER_BY_FORM[answer.form.lower()] is not Gender.NEUTRAL
     }
-    return shown, resolver.linked(text, results)
 
 
 def main() -> None:
@@ -79,17 +84,17 @@ def main() -> None:
         raise SystemExit(__doc__)
     novel, resolver = read_text(Path(sys.argv[1])), TextResolver()
     started = time.perf_counter()
-    whole, linker = pronouns(resolver, novel)
-    seconds = time.perf_counter() - started
-    names = names_of(linker)
+    text, results = read(resolver, novel)
+    whole = pronouns(resolver.link(text, results))
+    print(f"{len(novel.split())} words in {time.perf_counter() - started:.0f} s")
+    names = names_of(resolver.linked(text, results))
     precision, recall = b_cubed(names)
-    print(f"{len(novel.split())} words in {seconds:.0f} s")
     print(f"{len(names)} names: B-cubed precision {precision:.3f}, recall {recall:.3f}, ", end="")
     print(f"F1 {2 * precision * recall / (precision + recall):.3f}")
     starts = [0, *(one.start() for one in re.finditer(r"^CHAPTER ", novel, re.M)), len(novel)]
     rows = []
     for number, (start, end) in enumerate(pairwise(starts)):
-        alone, _ = pronouns(resolver, novel[start:end], start)
+        alone = pronouns(resolver.link(*read(resolver, novel[start:end])), start)
         rows += [(number // 10 * 10, whole[at] == who) for at, who in alone.items() if who and whole.get(at)]
     table = pd.DataFrame(rows, columns=["from chapter", "same character"])
     print(table.groupby("from chapter").agg(["count", "mean"]).to_string(float_format="{:.3f}".format))

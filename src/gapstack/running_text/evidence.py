@@ -5,7 +5,7 @@ Gender is always compared, never named: every feature is the same if all genders
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -99,7 +99,7 @@ class Entity:
 
 
 def name_of(mention: Mention) -> str:
-    """A name as names are compared: its words without the title if there are two, unless "Mrs. John Smith" needs it."""
+    """A name in the form in which names are compared: two words or more lose the title, except "Mrs. John Smith"."""
     if len(mention.words) > 1 and mention.noun * mention.name >= 0:
         return " ".join(sorted(mention.words))
     return (mention.full_name or mention.text).lower()
@@ -124,8 +124,8 @@ class EntityMemory:
         self._shown: dict[int, int] = {}
         """The last name or noun of each entity, in the order of their last mentions."""
         self._by_word: dict[str, dict[int, None]] = {}
-        self._bearers: dict[str, Counter[Entity]] = defaultdict(Counter)
-        """How often each name was an entity's."""
+        self._bearers: dict[str, dict[Entity, None]] = {}
+        """Entities that had each name."""
 
     def candidates(self, mention: Mention) -> Ints:
         """Numbers of the mentions that one may refer to, in increasing order (k,)."""
@@ -139,26 +139,26 @@ class EntityMemory:
                 shown = self._shown.get(entity, near.start)
                 if shown < near.start:
                     old.append(shown)
-        old += [self._shown[bearer.number] for bearer, _ in self._bearers_of(mention).most_common(2)]
+        old += [self._shown[bearer.number] for bearer in self._bearers_of(mention)[:2]]
         return np.array(sorted({*old, *near}), dtype=np.int64)
 
     def familiarity(self, mention: Mention, numbers: Ints) -> Floats:
-        """How often the entity of each candidate had the mention's name, as log-odds to its most frequent bearer (k,).
+        """How often each candidate's entity had the mention's name: log of the ratio to who had it most often (k,).
 
         Features compare a name with single mentions and do not see that it was somebody else's a hundred times. Zeros
-        for a mention that is no name.
+        for a mention that is not a name.
         """
-        if not mention.is_name:
+        name, bearers = name_of(mention), self._bearers_of(mention)
+        if not bearers:
             return np.zeros(len(numbers))
-        bearers = self._bearers_of(mention)
-        counts = np.array([bearers[self.entity[number]] for number in numbers.tolist()])
-        return np.log((counts + 1) / (max(bearers.values(), default=0) + 1))
+        counts = np.array([self.entity[number].names[name] for number in numbers.tolist()])
+        return np.log((counts + 1) / (bearers[0].names[name] + 1))
 
     def namesake(self, mention: Mention, entity: Entity) -> Entity | None:
         """Another entity that has the mention's name as its most frequent one, if this entity has so too."""
         name = name_of(mention)
-        others = [one for one in self._bearers_of(mention) if one is not entity and one.is_called(name)]
-        other = max(others, key=lambda one: one.names[name], default=None)
+        others = (one for one in self._bearers_of(mention) if one is not entity and one.is_called(name))
+        other = next(others, None)
         if other is None or not entity.is_called(name) or other.pronouns[0] * entity.pronouns[0] < 0:
             return None
         return other
@@ -171,16 +171,20 @@ class EntityMemory:
         for word in {word for number in gone.mentions for word in self.mentions[number].words}:
             del self._by_word[word][gone.number]
             self._by_word[word].setdefault(kept.number)
-        for name, count in gone.names.items():
+        for name in gone.names:
             del self._bearers[name][gone]
-            self._bearers[name][kept] += count
+            self._bearers[name].setdefault(kept)
         self._shown[kept.number] = max(self._shown.pop(kept.number), self._shown.pop(gone.number))
         self.entities.remove(gone)
         kept.absorb(gone)
         return kept
 
-    def _bearers_of(self, mention: Mention) -> Counter[Entity]:
-        return self._bearers[name_of(mention)] if mention.is_name else Counter()
+    def _bearers_of(self, mention: Mention) -> list[Entity]:
+        """Entities that had the mention's name, the one that had it most often first; none if it is not a name."""
+        if not mention.is_name:
+            return []
+        name = name_of(mention)
+        return sorted(self._bearers.get(name, ()), key=lambda entity: -entity.names[name])
 
     def features(self, mention: Mention, numbers: Ints) -> Floats:
         """Features (k, :data:`PAIR_FEATURES`) of a mention with each candidate."""
@@ -296,7 +300,7 @@ class EntityMemory:
         else:
             self._shown[entity.number] = self._shown.pop(entity.number)
         if mention.is_name:
-            self._bearers[name_of(mention)][entity] += 1
+            self._bearers.setdefault(name_of(mention), {}).setdefault(entity)
         if not mention.is_pronoun:
             for word in mention.words:
                 self._by_word.setdefault(word, {}).setdefault(entity.number)
