@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import lzma
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -38,6 +39,7 @@ _FORMS = "i me my mine myself you your yours yourself we us our ours ourselves w
 _PERSONAL = {*GENDER_BY_FORM, *_FORMS.split()}
 _PERSON_KINDS = {"person", "animal", "organization"}
 CORPORA = ("litbank", "gum", "fantasycoref", "friends")
+ROWS = ("knowref-train", "dpr-train", "winogrande")
 
 
 @dataclass
@@ -173,9 +175,7 @@ def _friends() -> Iterator[AnnotatedDocument]:
         yield document_
 
 
-def read_rows() -> list[Example]:
+def read_rows(sources: Iterable[str] = ROWS) -> list[Example]:
     """Rows of a pronoun and two names of which only the meaning tells who is who."""
-    rows: list[Example] = []
-    for name in ("knowref-train", "dpr-train", "winogrande"):
-        rows += load_extra(name).corpus
+    rows = chain.from_iterable(load_extra(source).corpus for source in sources)
     return [row for row in rows if row.label is not None]

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from corpora import CORPORA, AnnotatedDocument, read_documents, read_rows
+from corpora import CORPORA, ROWS, AnnotatedDocument, read_documents, read_rows
 from invented import InventedTexts
 from network import WIDTHS, Network, trained_weights
 from torch import Tensor, nn
@@ -168,7 +168,7 @@ class Trainer:
             documents = [one for one in documents if not one.development]
         documents = [one for one in documents if one.corpus != args.without]
         self.prepared = [prepare(document, self.tokenizer) for document in documents]
-        self.rows = [self._pieces_of(read_rows())]
+        self.rows = [self._pieces_of(read_rows(source for source in ROWS if source != args.without))]
         if args.gap:
             rows = [*gap_split("development"), *gap_split("validation")]
             self.rows.append(self._pieces_of(rows))
@@ -432,7 +432,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1e6, help="stop after this time")
     parser.add_argument("--start", type=Path, help="a state, or the folder of a model, to start from")
     parser.add_argument("--frozen", type=int, default=FROZEN, help="lower layers that are not trained")
-    parser.add_argument("--without", choices=CORPORA, help="hold out a whole corpus")
+    parser.add_argument("--without", choices=(*CORPORA, *ROWS), help="hold out a whole corpus")
     parser.add_argument(
         "--gap", action="store_true", help="train on GAP's development and validation rows too"
     )

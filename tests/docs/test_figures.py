@@ -26,8 +26,6 @@ NUMBER = re.compile(r"\d+\.\d+")
 PARTS = {"out of fold": OUT_OF_FOLD, "held out": HELD_OUT}
 UNPARSED = ("prior", "random", "running_text", "neuralcoref")
 PARSED = ("token_distance", "topical_entity", "syntactic_distance", "parallelism", "url")
-OLD = {"families"}
-"""Recipes whose figures documents call older than the code."""
 
 
 @cache
@@ -72,11 +70,9 @@ def test_documents_repeat_each_other():
     assert_printed(readme()["quickstart"], [logloss, f1, bias])
     logloss, f1, *_, bias = row(RESULTS, "| Stack of the quickstart, GAP test |")
     assert [logloss, f1, bias] == readme()["quickstart"]
-    logloss, f1, *_, bias = row(RESULTS, "| Stack of the published systems, GAP test |")
-    assert [logloss, f1, bias] == readme()["families"]
-    _, _, logloss, f1, *_, bias = row(BASE, "| three heads on `gapstack-text`, one on MPNet (the recipe) |")
+    _, _, logloss, f1, *_, bias = row(BASE, "| the stack `base` |")
     assert_printed(readme()["base"], [float(logloss), float(f1), float(bias)])
-    _, _, logloss, f1, *_, bias = row(BASE, "| the stack `strong` (`conditional`, nested) |")
+    _, _, logloss, f1, *_, bias = row(BASE, "| the stack `strong` (`pool`, nested) |")
     assert_printed(readme()["strong"], [float(logloss), float(f1), float(bias)])
 
 
@@ -105,10 +101,8 @@ def test_cheap_lines_of_the_leaderboard_are_what_the_code_computes(
 def test_stored_runs_have_the_figures_that_documents_print(name, gap_folder, monkeypatch):
     monkeypatch.setenv("GAP_DATA", str(gap_folder))
     folder = RunFolder(home() / "models" / name)
-    if name in OLD or not folder.exists or folder.stack() is None:
-        pytest.skip(
-            f"there is no finished run {name} in {home()}, or its documented figures are of an earlier version"
-        )
+    if not folder.exists or folder.stack() is None:
+        pytest.skip(f"there is no finished run {name} in {home()}")
     _, train, test = corpora(Recipe.of_run(folder))
     found = score(test, stored_run(folder, STACK, (train, test)).stack.test)
     assert_printed(readme()[name], [found.logloss, found.f1_overall, found.bias])

@@ -103,7 +103,7 @@ def test_training_learns_and_resumes(encoder, tmp_path, monkeypatch, texts, caps
     documents = [texts.make(np.random.default_rng(seed)) for seed in range(3)]
     monkeypatch.setattr(train, "read_documents", lambda lexicon: documents)
     row = Example.from_text("Ann thanked Beth because she had helped.", "she", "Ann", "Beth", label=Label.B)
-    monkeypatch.setattr(train, "read_rows", lambda: [row, row])
+    monkeypatch.setattr(train, "read_rows", lambda sources: [row, row])
     folder = shipped()
     arguments = ["--tokenizer", folder / "tokenizer.json", "--lexicon", folder, "--work", tmp_path]
     monkeypatch.setattr(sys, "argv", ["train.py", *map(str, arguments), "--frozen", "2", "--epochs", "8"])

@@ -82,13 +82,25 @@ def test_a_name_is_that_of_the_person_who_had_it_most_often():
     assert [len(entity.mentions) for entity in linker.memory.entities] == [1, 9]
 
 
+_TWO_EMMAS = [[0], [-9, 0], [9, -9, -9], [-9, -9, -9, 0], [-9, 0, -9, -9, -9]]
+
+
 def test_two_people_with_the_same_usual_name_become_one():
-    linker = Fixed([[0], [-9, 0], [9, -9, -9], [-9, -9, -9, 0], [-9, 0, -9, -9, -9]]).read_all(
-        ["Emma", "she", "Emma", "her", "her"]
-    )
+    linker = Fixed(_TWO_EMMAS).read_all(["Emma", "she", "Emma", "her", "her"])
     (emma,) = linker.memory.entities
     assert emma.mentions == [0, 1, 2, 3, 4]
     assert emma.pronouns[0] == pytest.approx(3, abs=0.01)
+
+
+@pytest.mark.parametrize(("given", "people"), [("Kate", 2), ("Emma", 3)])
+def test_a_given_person_is_not_taken_for_a_namesake(given, people):
+    person = GivenPerson(frozenset([given]))
+    words = ["Emma", "she", "Emma", "her", "her", "Kate"]
+    linker = Fixed([*_TWO_EMMAS, [9, *[-9] * 5]])
+    linker.read_all(
+        words, [person if i in (2, 5) and word == given else None for i, word in enumerate(words)]
+    )
+    assert len(linker.memory.entities) == people
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ class Linker:
         entity = memory.add(mention, best, weight)
         if person is not None:
             self._given.setdefault(person, entity).words.update(*person.words)
-        elif not self._given and (other := memory.namesake(mention, entity)):
+        elif (other := memory.namesake(mention, entity)) and not {entity, other} & {*self._given.values()}:
             open_of_both = self._waiting.pop(entity, []) + self._waiting.pop(other, [])
             entity = memory.merge(entity, other)
             if open_of_both:
