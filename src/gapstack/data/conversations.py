@@ -17,6 +17,14 @@ _TURN = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
+_SPEAKER_OF_PLAY = re.compile(
+    r"""
+    (?:\A|\n[ \t]*\n|[.!?)\]\"'\u201d\u2019\u2014][ \t]*\n)[ \t]*  # after a blank line or a whole sentence
+    (?:(?:DR|MRS?|MS)\.[ ]|(?!(?:DR|MRS?|MS)\.[ ]))[A-Z][A-Z'\u2019 -]{2,}
+    \.(?=\s+\S)
+    """,
+    re.VERBOSE,
+)
 _NOT_SPEAKER_WORDS = """
 note chapter part title subject from to cc date re summary abstract author source url question answer warning
 """
@@ -46,11 +54,17 @@ def conversation(turns: Iterable[tuple[str, str]]) -> tuple[str, tuple[Turn, ...
     return text, tuple(placed)
 
 
+def with_colons(text: str) -> str:
+    """The text with the period after a speaker of a play (``HAMLET. Words, words.``) as the colon of a transcript."""
+    return _SPEAKER_OF_PLAY.sub(lambda match: f"{match[0][:-1]}:", text)
+
+
 def transcript_turns(text: str) -> tuple[Turn, ...]:
-    """The turns of a plain transcript (lines such as ``Anna: Hello.``); none for any other text.
+    """The turns of a plain transcript (lines such as ``Anna: Hello.``, or ``ANNA. Hello.``); none for any other text.
 
     A transcript has at least two speakers, and turns begin on most of its lines.
     """
+    text = with_colons(text)
     starts = [match for match in _TURN.finditer(text) if match["speaker"].lower() not in _NOT_SPEAKERS]
     lines = sum(bool(line.strip()) for line in text.splitlines())
     if len({match["speaker"] for match in starts}) < 2 or len(starts) < _LEAST_SHARE * lines:

@@ -19,6 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from gapstack.data import Span
+from gapstack.data.conversations import with_colons
 from gapstack.data.example import GAP_FORMS, PLURAL, occurrences
 from gapstack.errors import DataError
 from gapstack.files import fingerprint
@@ -82,7 +83,7 @@ class TextResolver(AnyTextResolver):
 
     def pieces(self, text: Text) -> Iterator[Window]:
         """Passages of a text, or windows for pairs."""
-        return self.pairs.pieces(text) if text.url else passages(text.text)
+        return self.pairs.pieces(text) if text.url else passages(with_colons(text.text))
 
     def read(self, work: Sequence[tuple[Text, Window]]) -> list[Any]:
         """Mentions of each passage and their projections, or the answers of the windows for pairs."""

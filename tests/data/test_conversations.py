@@ -1,0 +1,40 @@
+"""Speakers of plays and transcripts."""
+
+import pytest
+
+from gapstack.data.conversations import transcript_turns, with_colons
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("HAMLET. Words.\nPOLONIUS. What is it?", "HAMLET: Words.\nPOLONIUS: What is it?"),
+        ("LADY BRACKNELL.\nA handbag?\n\nJACK. Yes.", "LADY BRACKNELL:\nA handbag?\n\nJACK: Yes."),
+        ("MRS. HUSHABYE. Quick.", "MRS. HUSHABYE: Quick."),
+    ],
+)
+def test_speakers_of_a_play_are_read_as_those_of_a_transcript(text, read):
+    assert with_colons(text) == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She joined the\nBBC. He did not.",
+        "He works at IBM. She knows.",
+        "MRS. BENNET came.",
+        "I. She came.",
+        "No. He left.",
+    ],
+)
+def test_other_periods_stay(text):
+    assert with_colons(text) == text
+
+
+def test_turns_of_a_play():
+    text = "JACK. She is late.\nCECILY. Who is?\nJACK. Gwendolen."
+    assert [(turn.speaker, text[slice(*turn.speech)]) for turn in transcript_turns(text)] == [
+        ("JACK", "She is late."),
+        ("CECILY", "Who is?"),
+        ("JACK", "Gwendolen."),
+    ]
