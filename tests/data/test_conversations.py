@@ -24,6 +24,8 @@ def test_speakers_of_a_play_are_read_as_those_of_a_transcript(text, read):
         "He works at IBM. She knows.",
         "MRS. BENNET came.",
         "I. She came.",
+        "BOOK I. She came.",
+        "THE END.\n\nShe left.",
         "No. He left.",
     ],
 )

@@ -20,13 +20,14 @@ _TURN = re.compile(
 _SPEAKER_OF_PLAY = re.compile(
     r"""
     (?:\A|\n[ \t]*\n|[.!?)\]\"'\u201d\u2019\u2014][ \t]*\n)[ \t]*  # after a blank line or a whole sentence
-    (?:(?:DR|MRS?|MS)\.[ ]|(?!(?:DR|MRS?|MS)\.[ ]))[A-Z][A-Z'\u2019 -]{2,}
-    \.(?=\s+\S)
+    (?P<speaker>(?:(?:DR|MRS?|MS)\.[ ]|(?!(?:DR|MRS?|MS)\.[ ]))[A-Z][A-Z'\u2019 -]{2,})
+    \.(?=[ \t]+\S|\n[ \t]*\S)
     """,
     re.VERBOSE,
 )
 _NOT_SPEAKER_WORDS = """
-note chapter part title subject from to cc date re summary abstract author source url question answer warning
+note chapter chap part book volume letter act scene title subject from to cc date re summary abstract author source url
+question answer warning
 """
 _NOT_SPEAKERS = frozenset(_NOT_SPEAKER_WORDS.split())
 _LEAST_SHARE = 0.6
@@ -56,7 +57,14 @@ def conversation(turns: Iterable[tuple[str, str]]) -> tuple[str, tuple[Turn, ...
 
 def with_colons(text: str) -> str:
     """The text with the period after a speaker of a play (``HAMLET. Words, words.``) as the colon of a transcript."""
-    return _SPEAKER_OF_PLAY.sub(lambda match: f"{match[0][:-1]}:", text)
+    return _SPEAKER_OF_PLAY.sub(
+        lambda match: f"{match[0][:-1]}:" if _may_speak(match["speaker"]) else match[0], text
+    )
+
+
+def _may_speak(name: str) -> bool:
+    """False for headings, such as ``Chapter One``."""
+    return name.split(maxsplit=1)[0].lower() not in _NOT_SPEAKERS
 
 
 def transcript_turns(text: str) -> tuple[Turn, ...]:
@@ -65,7 +73,7 @@ def transcript_turns(text: str) -> tuple[Turn, ...]:
     A transcript has at least two speakers, and turns begin on most of its lines.
     """
     text = with_colons(text)
-    starts = [match for match in _TURN.finditer(text) if match["speaker"].lower() not in _NOT_SPEAKERS]
+    starts = [match for match in _TURN.finditer(text) if _may_speak(match["speaker"])]
     lines = sum(bool(line.strip()) for line in text.splitlines())
     if len({match["speaker"] for match in starts}) < 2 or len(starts) < _LEAST_SHARE * lines:
         return ()
