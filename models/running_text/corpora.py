@@ -40,6 +40,7 @@ _PERSONAL = {*GENDER_BY_FORM, *_FORMS.split()}
 _PERSON_KINDS = {"person", "animal", "organization"}
 CORPORA = ("litbank", "gum", "fantasycoref", "friends")
 ROWS = ("knowref-train", "dpr-train", "winogrande")
+"""Sources of rows of two names."""
 
 
 @dataclass

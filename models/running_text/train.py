@@ -4,7 +4,7 @@ The lower eight layers of all-mpnet-base-v2 are fine-tuned with scorers of menti
 consecutive passages of a document, in half of the steps with the pronouns of the other gender, and four rows of two
 names; every fifth step reads an invented text (``invented.py``) instead of the passages. Ten novels, five tales,
 three long stories, an episode of Friends and GUM's test documents are held out for development, unless
-``--everything`` is given; ``--without CORPUS`` holds out a whole corpus. The weights are averaged over the last
+``--everything`` is given; ``--without SOURCE`` holds out a whole corpus, or one of the sources of rows. The weights are averaged over the last
 steps. The state is saved every 100 steps, and the same command goes on where it was stopped.
 
     python models/running_text/train.py --epochs 3.6
@@ -432,7 +432,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1e6, help="stop after this time")
     parser.add_argument("--start", type=Path, help="a state, or the folder of a model, to start from")
     parser.add_argument("--frozen", type=int, default=FROZEN, help="lower layers that are not trained")
-    parser.add_argument("--without", choices=(*CORPORA, *ROWS), help="hold out a whole corpus")
+    parser.add_argument("--without", choices=(*CORPORA, *ROWS), help="hold out a whole source")
     parser.add_argument(
         "--gap", action="store_true", help="train on GAP's development and validation rows too"
     )
