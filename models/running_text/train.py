@@ -4,8 +4,9 @@ The lower eight layers of all-mpnet-base-v2 are fine-tuned with scorers of menti
 consecutive passages of a document, in half of the steps with the pronouns of the other gender, and four rows of two
 names; every fifth step reads an invented text (``invented.py``) instead of the passages. Ten novels, five tales,
 three long stories, an episode of Friends and GUM's test documents are held out for development, unless
-``--everything`` is given; ``--without SOURCE`` holds out a whole corpus, or one of the sources of rows. The weights are averaged over the last
-steps. The state is saved every 100 steps, and the same command goes on where it was stopped.
+``--everything`` is given; ``--without SOURCE`` holds out a whole corpus, or one of the sources of rows. The weights
+are averaged over the last steps. The state is saved every 100 steps, and the same command goes on where it was
+stopped.
 
     python models/running_text/train.py --epochs 3.6
     python models/running_text/export.py models/running_text/work/state.pt models/gapstack-text
