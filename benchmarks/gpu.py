@@ -1,6 +1,6 @@
 """How fast the loop fine-tunes BERT-large on a GPU, against a plain `transformers.Trainer`.
 
-    python benchmarks/gpu.py [--rows 4000] [--epochs 3] [--batch 32]
+    python benchmarks/gpu.py [--rows 4000] [--epochs 3] [--batch 32] [--compiled]
     python benchmarks/gpu.py --smoke
 
 The weights are random, which is as fast as any; texts have random pieces and lengths drawn like those of GAP with
@@ -79,6 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
     options.add_argument("--epochs", type=int, default=3)
     options.add_argument("--batch", type=int, default=32)
     options.add_argument("--smoke", action="store_true", help="a tiny network and 80 rows, wherever this is")
+    options.add_argument("--compiled", action="store_true", help="compile our passes; a first run compiles")
     chosen = options.parse_args(arguments)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu" and not chosen.smoke:
@@ -106,6 +107,9 @@ def main(arguments: list[str] | None = None) -> int:
         return seconds, share, learner
 
     trained("the loop, checkpointing", replace(plan, epochs=1, checkpointing=True))
+    if chosen.compiled:
+        plan = replace(plan, compiled=True)
+        trained("the loop, while it compiles", replace(plan, epochs=1))
     seconds_ours, share, ours = trained("the loop", plan)
     rate = chosen.epochs * rows / seconds_ours
     predict(ours, like_gap(min(rows, WARM_UP)), precision="bf16")

@@ -222,7 +222,7 @@ class FineTuned(Member):
         if not freezes_encoder(plan):
             return train(network, data, plan, held, objective=loss_of(network.head))
         frozen = tuple(part for part in plan.frozen if part != ENCODER)
-        rest = replace(plan, frozen=frozen, checkpointing=False)
+        rest = replace(plan, frozen=frozen, checkpointing=False, compiled=False)
         learned = HiddenData(data, network, pretrained, plan.precision)
         stopping = held and HiddenData(held, network, pretrained, plan.precision)
         return train(Network(None, network.head), learned, rest, stopping, objective=loss_of(network.head))

@@ -34,6 +34,7 @@ from gapstack.training.checkpoints import (
     identity,
     write_log,
 )
+from gapstack.training.compiled import CompiledPasses
 from gapstack.training.data import TARGET, Inputs, Objective, RowData, cross_entropy, epoch_batches, loader
 from gapstack.training.devices import (
     Tensors,
@@ -192,6 +193,7 @@ class _Training:
         self.optimizer = optimizer = Optimizer(self.model, self.weights, plan)
         optimizer.restore(adam)
         self._train_mode()
+        self.compiled = CompiledPasses(self.model, int(self.data.sizes.max())) if plan.compiled else None
         per_epoch = -(-rows_in_all // plan.batch_size)
         total, every = plan.epochs * per_epoch, plan.evaluate_every or per_epoch
         loss, last_read = torch.tensor(record.loss, device=self.device), 0.0
@@ -259,11 +261,19 @@ class _Training:
         load = loader(self.data, own, self.device)
         for part in batches(self.data.sizes[own], self.limit.pieces):
             inputs, target = load(part)
-            loss = self.objective(self.model(**inputs), target, plan.label_smoothing).sum()
+            output = self._output(inputs, whole=len(part) * self.state.num_processes == plan.batch_size)
+            loss = self.objective(output, target, plan.label_smoothing).sum()
             self.optimizer.backward(loss / len(rows))
             self.weights.collect()
             total += loss.detach()
         return total
+
+    def _output(self, inputs: Tensors, whole: bool) -> Tensor:
+        """The model's output; only a ``whole`` batch is compiled, since others have shapes of their own."""
+        if self.compiled is None or not whole:
+            return self.model(**inputs)
+        with self.compiled.running():
+            return self.model(**self.compiled.in_bucket(inputs))
 
     def _evaluate(self, epoch: int, rate: float) -> None:
         """Record an evaluation, and keep the weights if they are the best so far."""

@@ -99,6 +99,9 @@ class TrainingPlan:
     GPU's memory runs out."""
     checkpointing: bool = False
     """Recompute the encoder's activations in the backward pass (Chen et al. 2016): less memory, the same result."""
+    compiled: bool = False
+    """Compile the encoder's passes (``torch.compile``), on a GPU as CUDA graphs, for texts padded to multiples of 64
+    pieces. Only batches that are one pass are compiled. The result is the same but for rounding and dropout."""
     attention_dropout: bool = False
     """Apply the configuration's dropout to attention probabilities, which is slow on a CPU."""
     attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = "auto"
