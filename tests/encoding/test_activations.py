@@ -1,13 +1,15 @@
 """What the cache gives back is what the encoder computes, and nothing is computed twice."""
 
+import re
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
 import torch
 
 from gapstack import cache, processes
-from gapstack.data import Corpus, Example
+from gapstack.data import Corpus, Example, Span
 from gapstack.encoding import activations as module
 from gapstack.encoding import frozen
 from gapstack.encoding.activations import SpanActivations, hidden_states, sentence_vectors, span_activations
@@ -159,6 +161,30 @@ def test_a_window_is_encoded_once_whoever_the_mentions_are(sample_test, tiny_enc
     assert sum(forwarded) == 12
     exact, rough = (hidden_states(align(rows, tiny_encoder), tiny_encoder, dtype=d).values for d in DTYPES)
     assert 0 < np.abs(exact - rough).max() < 0.2, "precisions do not mix"
+
+
+def test_the_pairs_of_a_text_are_encoded_once(sample_test, tiny_encoder, monkeypatch, tmp_path):
+    read = frozen.read_states
+    texts: list[int] = []
+    monkeypatch.setattr(
+        frozen, "read_states", lambda model, ids, *more, **layers: (
+            texts.append(len(ids)) or read(model, ids, *more, **layers)
+        )
+    )  # fmt: skip
+    base = sample_test[:3]
+    words = [[Span(*match.span()) for match in re.finditer(r"[a-z]{6,}", row.text)][:4] for row in base]
+    pairs = Corpus(
+        replace(row, id=f"{row.id} {a.start} {b.start}", a=a, b=b)
+        for row, spans in zip(base, words, strict=True)
+        for a, b in combinations(spans, 2)
+    )
+    together = span_activations(pairs, tiny_encoder, (1, 2), (2,))
+    assert (len(pairs), sum(texts)) == (18, 3)
+    monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path))
+    alone = [span_activations(pairs[row : row + 1], tiny_encoder, (1, 2), (2,)) for row in range(18)]
+    for field in ("vectors", "counts", "attention"):
+        expected = np.concatenate([getattr(one, field) for one in alone])
+        np.testing.assert_allclose(getattr(together, field), expected, atol=0.05)
 
 
 SENTENCES = [

@@ -1,5 +1,7 @@
+import itertools
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.resolvers import shares
 from gapstack.running_text.answer import Answer, Answers, Candidate
+from gapstack.running_text.any_text_resolver import Text
 
 TEXT = "Kate Winslet's mother met Beth when she sang"
 MOTHER, KATE, BETH, SHE = Span(0, 21), Span(0, 12), Span(26, 30), Span(36, 39)
@@ -106,6 +109,17 @@ def test_each_text_is_read_once_for_a_model(resolver):
     assert len(resolver) == 6
     assert first.sum(axis=1) == pytest.approx(1, abs=2e-3)
     assert (first[:, 1] > first[:, 0]).all()
+
+
+def test_the_pairs_of_a_text_are_read_once(resolver):
+    words = [Span(*match.span()) for match in re.finditer(r"[A-Z]\w+", TEXT)]
+    pairs = Corpus(
+        replace(example(a=a, b=b), id=f"{a.start} {b.start}") for a, b in itertools.permutations(words, 2)
+    )
+    found = shares.shares(pairs)
+    assert resolver == [TEXT]
+    alone = [shares.of_answers(pair, next(NearestWord().stream([Text(TEXT, ("she",))]))) for pair in pairs]
+    np.testing.assert_allclose(found, alone, atol=1e-3)
 
 
 def test_recorded_answers_are_read_if_they_are_of_the_model(resolver, tmp_path, monkeypatch):

@@ -257,7 +257,7 @@ def forward(
     spans: NDArray[np.int64] | None = None,
     groups: GroupWeights | None = None,
 ) -> Iterator[tuple[Ints, list[torch.Tensor], list[torch.Tensor]]]:
-    """Run texts through the frozen encoder, batch by batch.
+    """Run texts through the frozen encoder, batch by batch; neighbours that differ in their spans alone run once.
 
     ``rows`` (n,) of the view are sorted by length; ``spans`` (len(view), m, 2) are ranges of pieces whose vectors to
     return, ``groups`` those between which to return attention. Yields the rows of a batch; a tensor (pieces, hidden)
@@ -267,24 +267,32 @@ def forward(
     device = _device()
     maps = len(request.attention_layers) if groups else 0
     model = load_frozen(request)
+    # the pairs of names of a text are many rows
+    new = [n for n, row in enumerate(rows) if n == 0 or not view.have_same_pieces(row, rows[n - 1])]
+    texts, bounds = rows[new], np.array([*new, len(rows)])
 
     def load(part: Ints) -> dict[str, torch.Tensor]:
-        ids, keep = padded_ids(view, rows[part])
+        ids, keep = padded_ids(view, texts[part])
         return on_device({"ids": torch.from_numpy(ids), "keep": torch.from_numpy(keep)}, device)
+
+    def rows_of(part: Ints) -> Ints:
+        return rows[bounds[part[0]] : bounds[part[-1] + 1]]
 
     @torch.inference_mode()
     def compute(part: Ints, loaded: dict[str, torch.Tensor]) -> list[torch.Tensor]:
-        chosen, found = rows[part], list[torch.Tensor]()
+        chosen, found = rows_of(part), list[torch.Tensor]()
+        # the place in the batch of each row's text, (rows,)
+        at = np.repeat(np.arange(len(part)), np.diff(bounds)[part])
         is_padded = view.lengths[chosen].min() < loaded["ids"].shape[1]
         keep = loaded["keep"] if is_padded else None
         output = read_states(model, loaded["ids"], keep, hidden=True, attention=bool(maps))
         if spans is not None:
             starts, sizes = spans[chosen, :, 0], np.diff(spans[chosen])[..., 0]
-            owners = torch.from_numpy(np.repeat(np.arange(len(chosen)), sizes.sum(axis=1))).to(device)
+            owners = torch.from_numpy(np.repeat(at, sizes.sum(axis=1))).to(device)
             places = torch.from_numpy(ranges(starts.ravel(), sizes.ravel())).to(device)
             found += [output.hidden[layer][owners, places] for layer in request.layers]
         if groups is not None and maps:
-            for place, row in enumerate(chosen.tolist()):
+            for place, row in zip(at, chosen.tolist(), strict=True):
                 looking, seen = (torch.from_numpy(weights).to(device) for weights in groups(row))
                 size = looking.shape[1]
                 layers = [output.attention[n - 1][place, :, :size, :size] for n in request.attention_layers]
@@ -293,8 +301,8 @@ def forward(
 
     limit = PieceLimit(forward_budget(device, model.config, maps))
     vectors = 0 if spans is None else len(request.layers)
-    for part, found in in_passes(view.lengths[rows], limit, load, compute):
-        yield rows[part], found[:vectors], found[vectors:]
+    for part, found in in_passes(view.lengths[texts], limit, load, compute):
+        yield rows_of(part), found[:vectors], found[vectors:]
 
 
 def in_half(values: torch.Tensor) -> torch.Tensor:

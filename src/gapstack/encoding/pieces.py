@@ -52,6 +52,10 @@ class PieceView:
         """Where the pieces of text ``index`` lie."""
         return slice(int(self.bounds[index]), int(self.bounds[index + 1]))
 
+    def have_same_pieces(self, first: int, second: int) -> bool:
+        """True if two texts are the same for the encoder."""
+        return np.array_equal(self.ids[self.row(first)], self.ids[self.row(second)])
+
 
 def align(
     corpus: Corpus,

@@ -66,8 +66,11 @@ def _resolved(corpus: Corpus) -> Floats:
 
     def compute(rows: Ints, names: Sequence[str]) -> dict[str, Ragged]:
         examples = [corpus[int(row)] for row in rows]
-        texts = (Text(one.text, (one.text[slice(*one.pronoun)].lower(),)) for one in examples)
-        values = [of_answers(*pair) for pair in zip(examples, resolver.stream(texts), strict=True)]
+        texts = [Text(one.text, (one.text[slice(*one.pronoun)].lower(),)) for one in examples]
+        # rows of a text, such as its pairs of names, have one answer
+        distinct = list(dict.fromkeys(texts))
+        answers = dict(zip(distinct, resolver.stream(distinct), strict=True))
+        values = [of_answers(example, answers[text]) for example, text in zip(examples, texts, strict=True)]
         return {"shares": Ragged(np.concatenate(values).astype(np.float16), np.full(len(rows), 4))}
 
     lengths = np.array([len(example.text) for example in corpus], dtype=np.int64)
