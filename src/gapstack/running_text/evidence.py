@@ -200,7 +200,8 @@ class EntityMemory:
         at += len(_DISTANCES) + 1
         ages = len(self.mentions) - numbers
         pronoun, noun, name = own[:, _KINDS], own[:, _KINDS + 1], own[:, _KINDS + 2]
-        table = np.array([entity.summary() for entity in of_entity]).reshape(count, 7)
+        summaries = {entity: entity.summary() for entity in dict.fromkeys(of_entity)}
+        table = np.array([summaries[entity] for entity in of_entity]).reshape(count, 7)
         gender = mention.gender
         by_entity = np.where(
             np.abs(table[:, 0]) > 0.3, table[:, 0], np.where(table[:, 3] != 0, table[:, 3], table[:, 4])

@@ -201,20 +201,23 @@ def packed(projections: Projections) -> str:
     """Projections as text for JSON, in half precision; always of two readings."""
     parts = (projections.query, projections.key, projections.product, projections.new[..., None])
     array = np.concatenate(parts, axis=-1).astype(np.float16)
-    return base64.b85encode(np.broadcast_to(array, (2, *array.shape[1:])).tobytes()).decode()
+    return base64.b64encode(np.broadcast_to(array, (2, *array.shape[1:])).tobytes()).decode()
 
 
 def unpacked(text: str, sizes: tuple[int, int]) -> Projections:
     """Projections of two readings from text."""
     keys, products = sizes
     width = 2 * keys + products + 1
-    array = np.frombuffer(base64.b85decode(text), dtype=np.float16).reshape(2, -1, width).astype(np.float32)
+    array = np.frombuffer(base64.b64decode(text), dtype=np.float16).reshape(2, -1, width).astype(np.float32)
     query, key, product, new = np.split(array, [keys, 2 * keys, 2 * keys + products], axis=-1)
     return Projections(query, key, product, new[..., 0])
 
 
 def _gelu(values: Floats32) -> Floats32:
-    result: Floats32 = (0.5 * values * (1 + erf(values / np.float32(np.sqrt(2))))).astype(np.float32)
+    result: Floats32 = erf(values / np.float32(np.sqrt(2)))
+    result += 1
+    result *= values
+    result *= np.float32(0.5)
     return result
 
 
