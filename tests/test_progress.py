@@ -122,6 +122,17 @@ def test_work_within_work_and_work_without_a_stage_are_not_silent(written):
     assert "inner: 1 of 3" in nested
 
 
+def test_a_server_that_waits_is_silent_and_its_work_is_not(written):
+    clock = Clock()
+    with logged_lines(clock) as log, module.waiting():
+        clock.seconds += 31
+        log.beat()
+        with progress("work", 2):
+            clock.seconds += 31
+            log.beat()
+    assert [line.split(":")[0] for line in written()[:1]] == ["work"]
+
+
 def test_notes_count_as_lines(written):
     clock = Clock()
     with logged_lines(clock) as log:

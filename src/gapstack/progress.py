@@ -110,6 +110,8 @@ class LineLog:
 
     clock: Callable[[], float] = time.monotonic
     stages: list[Stage] = field(default_factory=list)
+    waits: bool = False
+    """True while nothing may be going on, and only stages are reported."""
 
     def __post_init__(self) -> None:
         self._start = self._heard = self.clock()
@@ -127,7 +129,10 @@ class LineLog:
         if self.due() <= 0:
             now = self.clock()
             states = "; ".join(stage.state(now) for stage in list(self.stages))
-            print_note(states or f"working for {duration(now - self._start)}")
+            if states or not self.waits:
+                print_note(states or f"working for {duration(now - self._start)}")
+            else:
+                self.heard()
 
     def end(self, stage: Stage) -> None:
         """Remove a stage, and print how long it took."""
@@ -135,6 +140,18 @@ class LineLog:
         seconds = self.clock() - stage.start
         if seconds >= _LONG:
             print_note(f"{stage.title}: {stage.done:,.0f} in {duration(seconds)}")
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Log no lines about work within the block, such as a server's, except for stages."""
+    for log in _lines:
+        log.waits = True
+    try:
+        yield
+    finally:
+        for log in _lines:
+            log.waits = False
 
 
 _SILENCE, _LONG = 30.0, 5.0

@@ -11,6 +11,7 @@ from gapstack.data.conversations import transcript_turns, with_colons
         ("HAMLET. Words.\nPOLONIUS. What is it?", "HAMLET: Words.\nPOLONIUS: What is it?"),
         ("LADY BRACKNELL.\nA handbag?\n\nJACK. Yes.", "LADY BRACKNELL:\nA handbag?\n\nJACK: Yes."),
         ("MRS. HUSHABYE. Quick.", "MRS. HUSHABYE: Quick."),
+        ("ÉLISE. Words.\nZOË. What?", "ÉLISE: Words.\nZOË: What?"),
     ],
 )
 def test_speakers_of_a_play_are_read_as_those_of_a_transcript(text, read):

@@ -127,6 +127,26 @@ def test_text_of_markdown_has_the_offsets_of_the_page():
     assert extract.origin(Span(at, at + 6)) == (page.index("Bo Lee"), page.index("Bo Lee") + 6)
 
 
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("Ann left.[^1]\n\n[^1]: She met Bo.\n", "Ann left.\n\nShe met Bo.\n"),
+        ("[Anna]: He left.\n[a]: http://b.c 'she'\n", "[Anna]: He left.\n\n"),
+        ("---\r\ntitle: her\r\n---\r\nShe left.", "She left."),
+    ],
+)
+def test_footnotes_are_text_and_definitions_of_links_are_not(page, text):
+    assert extract_markdown(page).text == text
+
+
+@pytest.mark.parametrize("head", ["<head><meta charset=utf-8><title>x</title>\n<body>", "<title>x</title>"])
+def test_the_tags_of_a_head_may_be_missing(head):
+    assert extract_html(f"<!doctype html><html>{head}<p>Ann left.<p>She ran.").text.split("\n\n") == [
+        "Ann left.",
+        "She ran.",
+    ]
+
+
 @given(st.text(alphabet="ab <>&;/p*_[]()#\n!-`\\\"'=", max_size=80))
 def test_no_markup_is_too_odd(source):
     for extract in (extract_html(source), extract_markdown(source)):
@@ -191,6 +211,7 @@ def test_turns_are_conversations_of_people(key, tmp_path):
     [
         ("Anna: Hello.\nBo Lee: I am\nAnna: Oh.", ["Anna", "Bo Lee", "Anna"]),
         ("Anna: Hello.\n\nBO: Hi there.\r\n", ["Anna", "BO"]),
+        ("Élodie: Hello.\nЮля Ó: Hi there.", ["Élodie", "Юля Ó"]),
         ("[00:01:02] Anna: Hello.\n[00:01:05] Bo: Hi.", ["Anna", "Bo"]),
         ("[12/03/24, 10:15:02\u202fAM] Anna: Hi\n\u200e[12/03/24, 1:15:30\u202fPM] Bo: I", ["Anna", "Bo"]),
         ("12/03/2024, 10:15 - Anna: Hi\n12/03/2024, 10:16 - Bo Lee: I", ["Anna", "Bo Lee"]),
@@ -217,6 +238,13 @@ def test_folders_and_patterns_are_files_with_different_ids(tmp_path):
     assert list(find_text_files([tmp_path / "**/*.txt"]).values()) == [
         str(tmp_path / one) for one in ("a", "sub/a")
     ]
+    for name in ("vol.1.txt", "vol.2.txt.gz", "a.html"):
+        (tmp_path / name).touch()
+    several = [tmp_path / name for name in ("vol.1.txt", "vol.2.txt.gz", "sub/a.txt", "a.txt", "a.html")]
+    folder = tmp_path.as_posix()
+    assert list(find_text_files(several).values()) == [
+        *("vol.1", "vol.2", f"{folder}/sub/a", f"{folder}/a.txt", f"{folder}/a.html")
+    ]
     for place in ("*.csv", "none.txt"):
         with pytest.raises(DataNotFoundError):
             find_text_files([tmp_path / place])
@@ -231,5 +259,33 @@ def test_a_bad_file_stops_or_is_skipped(tmp_path):
     files = DocumentFiles(paths, skip=True)
     assert [one.id for one in files] == ["b"]
     assert list(files.failed) == paths[:1]
-    with pytest.raises(DataError, match="has twice a document 'b'"):
+    with pytest.raises(DataError, match="a document 'b' was read before"):
         list(DocumentFiles([paths[1], paths[1]]))
+
+
+def test_an_id_that_occurs_twice_is_named_with_its_lines(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text\n1,She left.\n2,He left.\n1,Ann left.\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"a.csv, line 4: a document '1' was read before, from .*line 2"):
+        list(DocumentFiles([tmp_path / "a.csv"]))
+
+
+@pytest.mark.parametrize("end", ["3,Eve left.\n", '3,"Eve left."\n'])
+def test_a_quotation_mark_that_is_not_closed_takes_no_other_rows(end, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f'id,text\n0,"Ann ""A"" left."\n1,"She left.\n2,He left.\n{end}', encoding="utf-8")
+    with pytest.raises(DataError, match="line 3: the row cannot be read"):
+        list(read_documents(path))
+
+
+def test_a_cell_may_be_a_novel(tmp_path):
+    novel = "She left. " * 20_000
+    (tmp_path / "a.csv").write_text(f'text\n"{novel}"\n', encoding="utf-8")
+    (document,) = read_documents(tmp_path / "a.csv")
+    assert document.text == novel
+
+
+def test_blank_lines_between_json_lines_are_skipped(tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '\n{"text": "She left."}\n \n{"text": "He left."}\n\n', encoding="utf-8"
+    )
+    assert [one.id for one in read_documents(tmp_path / "a.jsonl")] == ["a-2", "a-4"]

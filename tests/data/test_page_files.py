@@ -13,7 +13,7 @@ def test_a_text_file_is_one_page_with_or_without_mark_and_windows_lines(tmp_path
     path = tmp_path / "a.book.txt"
     path.write_bytes("\ufeffOne\r\ntwo.\r\n\r\nThree.".encode())
     (page,) = read_pages(path)
-    assert (page.id, page.paragraphs, page.url, page.gold) == ("a", ("One two.", "Three."), None, None)
+    assert (page.id, page.paragraphs, page.url, page.gold) == ("a.book", ("One two.", "Three."), None, None)
     assert count_pages(path) == 1
 
 

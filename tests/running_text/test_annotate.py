@@ -134,7 +134,7 @@ def test_bad_files_are_refused(content, problem, files, tmp_path, write):
         write([tmp_path / "bad.txt"], tmp_path / "out.jsonl")
     with pytest.raises(DataNotFoundError, match="no such file"):
         write([tmp_path / "none.txt"], tmp_path / "out.jsonl")
-    with pytest.raises(DataError, match="has twice a document 'first'"):
+    with pytest.raises(DataError, match="a document 'first' was read before"):
         write([files[0], files[0]], tmp_path / "out.jsonl")
     with pytest.raises(DataError, match="unknown suffix"):
         write(files, tmp_path / "out.docx")

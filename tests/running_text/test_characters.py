@@ -36,5 +36,5 @@ def test_people_are_read(tmp_path):
 )
 def test_what_is_wrong_is_one_error(content, problem, tmp_path):
     (tmp_path / "people.toml").write_text(content, encoding="utf-8")
-    with pytest.raises(DataError, match=problem):
+    with pytest.raises(DataError, match=f"people.toml.*{problem}"):
         read_people(tmp_path / "people.toml")

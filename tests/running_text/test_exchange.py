@@ -122,6 +122,21 @@ def test_files_of_booknlp_agree(written):
     assert (first["count"], first["g"]["argmax"]) == (4, "she/her")
 
 
+def test_nouns_of_a_named_person_are_no_names(tmp_path):
+    text = "Ann Lee met Bo. The nurse knew Bo's mother. He left."
+    nurse, mother = (
+        Span(text.index(words), text.index(words) + len(words)) for words in ("The nurse", "Bo's mother")
+    )
+    he = Span(text.index("He"), text.index("He") + 2)
+    people = (AnnotatedPerson("Ann Lee", (Span(0, 7), nurse, mother), (he,)),)
+    write_annotations([Annotation("a", text, people, {}, {}, {})], tmp_path / "a.entities")
+    found = rows((tmp_path / "a.entities").read_text(encoding="utf-8"), "\t")
+    assert [one["prop"] for one in found] == ["PROP", "NOM", "NOM", "PRON"]
+    write_annotations([Annotation("a", text, people, {}, {}, {})], tmp_path / "a.book")
+    (one,) = json.loads((tmp_path / "a.book").read_text(encoding="utf-8"))["characters"]
+    assert [len(one["mentions"][kind]) for kind in ("proper", "common", "pronoun")] == [1, 2, 1]
+
+
 def test_a_format_of_one_document_refuses_a_second(tmp_path):
     with pytest.raises(DataError, match="one document"):
         write_annotations([ANNOTATION, ANNOTATION], tmp_path / "out.book")

@@ -130,6 +130,19 @@ def test_a_given_person_is_found_by_any_part_of_the_name(resolver, name):
         assert [len(person.mentions) for person in answers.entities] == [1, 1]
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda model: model.predict("Kate met Paul. He left."),
+        lambda model: model.ask("Kate met Paul. He left.", names="Kate"),
+        lambda model: model.ask("Kate met Paul. He left.", people="Kate"),
+    ],
+)
+def test_a_text_in_the_place_of_a_list_is_refused(resolver, call):
+    with pytest.raises(DataError, match="text"):
+        call(resolver)
+
+
 def test_titles_are_left_to_the_resolver_that_was_given(resolver):
     url = "http://w/wiki/Anna"
     with pytest.raises(DataError, match="page titles"):

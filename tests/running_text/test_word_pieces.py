@@ -49,6 +49,13 @@ def test_all_pieces_of_a_word_have_its_case():
     assert (kinds["left"], kinds["nato"], kinds["12"]) == (0, 2, 3)
 
 
+def test_accents_of_their_own_belong_to_the_word():
+    text = "Zoe\u0308 met Jose\u0301."
+    ends = {text[start:end] for start, end in TOKENIZER.split(text).spans.tolist()}
+    assert "e\u0308" in ends or "Zoe\u0308" in ends
+    assert any(word.endswith("e\u0301") for word in ends)
+
+
 @given(st.text(max_size=60))
 def test_pieces_are_ordered_ranges_of_any_text(text):
     pieces = TOKENIZER.split(text)

@@ -12,14 +12,12 @@ from pathlib import Path
 import typer
 
 from gapstack.cli import ask, audit, catalogue, data_sets, papers, runs, score, services
-from gapstack.cli.common import Group, shown_log, standard_streams
+from gapstack.cli.common import Group, as_options, shown_log, standard_streams
 from gapstack.errors import GapstackError, without_extra
 from gapstack.files import CACHE, FULL_DISK, cache_root
 from gapstack.processes import raise_gc_threshold
 from gapstack.progress import logged_lines, print_note
 
-_ARGUMENT = re.compile(r"\b([a-z_]+)=([A-Z]+|True)\b")  # "data=FOLDER", as errors name arguments of functions
-_OPTIONS = {"corpus": "gold"}  # where an option has another name than the argument
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 _FREE_SPACE = "; finished work is kept: free some space and repeat the command"
 _REMEDIES = dict.fromkeys(FULL_DISK, _FREE_SPACE) | {
@@ -101,7 +99,7 @@ def _line(error: Exception) -> str | None:
     """One-line description of an error; None for a bug."""
     match error:
         case GapstackError():
-            return _ARGUMENT.sub(_as_option, str(error))
+            return as_options(str(error))
         case ModuleNotFoundError():
             missing = without_extra(error)
             return None if missing is None else str(missing)
@@ -128,11 +126,6 @@ def _variable_of(name: str) -> str:
         if Path(name).is_relative_to(folder):
             return f"; {variable} sets another folder than {folder}"
     return ""
-
-
-def _as_option(argument: re.Match[str]) -> str:
-    name = f"--{_OPTIONS.get(argument[1], argument[1]).replace('_', '-')}"
-    return name if argument[2] == "True" else f"{name} {argument[2]}"
 
 
 def _silence() -> None:

@@ -21,6 +21,7 @@ from typer import Argument, Option
 from gapstack.cli import common
 from gapstack.errors import DataError, GapstackError, counted, printable
 from gapstack.files import write_text
+from gapstack.progress import waiting
 
 if TYPE_CHECKING:
     from gapstack.data import Span
@@ -35,7 +36,7 @@ _LONGEST_SHOWN = 2000  # characters of a text that is printed before its answers
 _AROUND = 40  # characters that are printed around a pronoun of a longer one
 _BAR_WIDTH = 20  # of probability 1
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")  # of people, in the order of the text
-_FILE_NAME = re.compile(r"\S+\.[a-z]\w{0,4}|[.~]{0,2}/\S+")
+_FILE_NAME = re.compile(r"\S+\.[a-z]\w{0,4}|[.~]{0,2}/\S+|[^\n.?!]{1,80}\.(?:txt|md|html?|docx?|pdf)")
 
 ModelOption = Annotated[
     str | None,
@@ -60,7 +61,7 @@ PeopleOption = Annotated[
     Option(
         metavar="FILE",
         parser=common.input_file,
-        help="TOML with the people you know: a table [[people]] each, with name, aliases and pronouns. "
+        help="TOML with the people you know: a table \\[\\[people]] each, with name, aliases and pronouns. "
         "Parts of names are recognised.",
     ),
 ]
@@ -129,7 +130,7 @@ def ask_command(
 
 @common.command(
     app,
-    'gap rewrite "Dr. Marsh met Paul. She thanked him." --brackets',
+    'gap rewrite "Dr. Marsh met Paul. She published her paper." --brackets',
     "gap rewrite letter.txt --short --output rewritten.txt",
 )
 def rewrite_command(
@@ -196,7 +197,14 @@ def _documents(text: str, **options: Any) -> list[RawDocument]:
 
 
 def _refuse_missing(text: str) -> None:
-    """Raise DataError for what looks like a file name and is none."""
+    """Raise DataError for a folder, and for what looks like a file name and is none."""
+    with suppress(OSError):  # too long for a name
+        if Path(text).is_dir():
+            raise DataError(
+                f"{text} is a folder",
+                expected="a text, or the name of a text file",
+                remedy="Use gap annotate FOLDER --output FILE",
+            )
     if _FILE_NAME.fullmatch(text) and not _is_file(text):
         raise DataError(f"no such file: {text}", expected="a text, or the name of a text file")
 
@@ -333,7 +341,8 @@ def demo_command(
         print(server.address, flush=True)
         if browser:  # some browsers of terminals come back when they are closed
             Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
-        server.serve_forever()
+        with waiting():
+            server.serve_forever()
 
 
 @common.command(
@@ -397,7 +406,7 @@ def annotate_command(
     ) as annotations:
         counts = write_annotations(annotations, *outputs)
     for path, problem in documents.failed.items():
-        common.log_note(f"skipped {path}: {problem}")
+        common.log_note(f"skipped {path}: {common.as_options(str(problem))}")
     pronouns, number = counted(counts.pronouns, "pronoun"), counted(counts.documents, "document")
     written = ", ".join(map(str, outputs))
     common.log_note(

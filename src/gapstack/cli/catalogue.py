@@ -41,8 +41,10 @@ def recipes_command(
     if name is None and export is not None:
         raise typer.BadParameter("needs the name of a recipe", param_hint="--export")
     if name is None and not as_json:
-        for recipe, title, labels in listing():
-            print(f"{recipe:14} {title}\n{'':14} {', '.join(labels)}")
+        listed = listing()
+        width = max(len(recipe) for recipe, _, _ in listed)
+        for recipe, title, labels in listed:
+            print(f"{recipe:{width}} {title}\n{'':{width}} {', '.join(labels)}")
         return
     text = text_of(name) if name else ""  # an unknown one is refused before anything heavy is imported
     if export is not None:

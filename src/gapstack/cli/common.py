@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import logging
+import re
 import shutil
 import sys
 import tempfile
@@ -235,6 +236,20 @@ def standard_streams() -> Iterator[None]:
             if output.exists():  # the command did not fail before
                 sys.stdout.flush()
                 sys.stdout.buffer.write(output.read_bytes())
+
+
+_ARGUMENT = re.compile(r"\b([a-z_]+)=([A-Z]+|True)\b")  # "data=FOLDER", as errors name arguments of functions
+_OPTIONS = {"corpus": "gold"}  # where an option has another name than the argument
+
+
+def as_options(message: str) -> str:
+    """An error message with the command's options in place of arguments: ``--data FOLDER`` of "data=FOLDER"."""
+
+    def option(argument: re.Match[str]) -> str:
+        name = f"--{_OPTIONS.get(argument[1], argument[1]).replace('_', '-')}"
+        return name if argument[2] == "True" else f"{name} {argument[2]}"
+
+    return _ARGUMENT.sub(option, message)
 
 
 def input_file(name: str) -> Path:

@@ -8,19 +8,21 @@ from typing import NamedTuple
 
 from gapstack.data.example import Span
 
+_CAPITALS = "".join(filter(str.isupper, map(chr, range(0x530))))
+"""Of the Latin, Greek and Cyrillic alphabets."""
 _TURN = re.compile(
-    r"""
+    rf"""
     ^[ \t\u200e]*
-    (?:\[?\d[\d:.,/ -]{2,24}(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?\]?[ \t]+(?:-[ \t]+)?)?  # a time, as in exported chats
-    (?P<speaker>[A-Z][\w.'\u2019-]*(?:[ ][A-Z(][\w.'\u2019)-]*){0,3})
+    (?:\[?\d[\d:.,/ -]{{2,24}}(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?\]?[ \t]+(?:-[ \t]+)?)?  # a time, as in exported chats
+    (?P<speaker>[{_CAPITALS}][\w.'\u2019-]*(?:[ ][{_CAPITALS}(][\w.'\u2019)-]*){{0,3}})
     [ \t]*:[ \t]+(?=\S)
     """,
     re.MULTILINE | re.VERBOSE,
 )
 _SPEAKER_OF_PLAY = re.compile(
-    r"""
+    rf"""
     (?:\A|\n[ \t]*\n|[.!?)\]\"'\u201d\u2019\u2014][ \t]*\n)[ \t]*  # after a blank line or a whole sentence
-    (?P<speaker>(?:(?:DR|MRS?|MS)\.[ ]|(?!(?:DR|MRS?|MS)\.[ ]))[A-Z][A-Z'\u2019 -]{2,})
+    (?P<speaker>(?:(?:DR|MRS?|MS)\.[ ]|(?!(?:DR|MRS?|MS)\.[ ]))[{_CAPITALS}][{_CAPITALS}'\u2019 -]{{2,}})
     \.(?=[ \t]+\S|\n[ \t]*\S)
     """,
     re.VERBOSE,

@@ -151,6 +151,9 @@ class Corpus(Sequence[Example]):
         for number, record in enumerate(records, start=1):
             cells = {column: str(value) for column, value in record.items() if value != ""}
             row = Row(Path(name), number, tuple(map(str, cells)), tuple(cells.values()))
+            for column in ("Text", "Pronoun", "A", "B"):
+                if column not in cells:
+                    raise DataError("the cell is empty", place=Place(name, number, column), expected="text")
             with located(row.place):
                 examples.append(example_of(row))
         return cls(examples, label_set=label_set, name=name)

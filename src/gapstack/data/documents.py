@@ -18,6 +18,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,7 +33,7 @@ from gapstack.data.conversations import Turn, conversation, transcript_turns
 from gapstack.data.encodings import decode_any, note_once
 from gapstack.data.example import Span
 from gapstack.data.markup import Extract, extract_book, extract_html, extract_markdown
-from gapstack.errors import DataError, DataNotFoundError, GapstackError, Place, shown
+from gapstack.errors import DataError, DataNotFoundError, GapstackError, Place, counted, shown
 from gapstack.files import no_such_file, open_bytes, read_bytes
 
 TEXT_SUFFIXES = (
@@ -70,6 +71,8 @@ class RawDocument:
     turns: tuple[Turn, ...] = ()
     extract: Extract | None = None
     original: str | None = None
+    line: int | None = None
+    """Line of a file with many documents on which it is, or the number of its item in a JSON array."""
 
     def origin(self, span: Span) -> Span:
         """Characters of the original file that ``span`` of the text comes from."""
@@ -103,18 +106,18 @@ class DocumentFiles:
     failed: dict[Path, GapstackError] = field(default_factory=dict, compare=False)
 
     def __iter__(self) -> Iterator[RawDocument]:
-        seen: dict[str, Path] = {}
+        seen: dict[str, Place] = {}
         for path in self.paths:
             for document in self._documents(path):
+                place = Place(path, document.line)
                 if document.id in seen:
-                    other = seen[document.id]
-                    both = f"{path} and {other} both have" if path != other else f"{path} has twice"
                     raise DataError(
-                        f"{both} a document {document.id!r}",
-                        expected="documents with different names",
-                        remedy="Rename the file, or give the lines of a .jsonl other ids",
+                        f"a document {document.id!r} was read before, from {seen[document.id]}",
+                        place=place,
+                        expected="documents with different ids",
+                        remedy="Give it another id" if document.line else "Rename the file",
                     )
-                seen[document.id] = path
+                seen[document.id] = place
                 yield document
 
     def _documents(self, path: Path) -> Iterable[RawDocument]:
@@ -143,8 +146,7 @@ def find_text_files(places: Iterable[Path]) -> dict[Path, str]:
             texts = filter(_is_text_file, place.rglob("*"))
             files = sorted(path for path in texts if not is_result(path))
             for path in files:
-                relative = path.relative_to(place)
-                found.setdefault(path, str(relative.with_name(_stem(path)).as_posix()))
+                found.setdefault(path, path.relative_to(place).with_name(_stem(path)).as_posix())
             if not files:
                 raise DataNotFoundError(
                     f"no texts in {place}; expected files such as {', '.join(TEXT_SUFFIXES[:3])}"
@@ -158,13 +160,14 @@ def find_text_files(places: Iterable[Path]) -> dict[Path, str]:
                 raise DataNotFoundError(
                     f"no file matches {place}; put the pattern in quotes, or name the files"
                 )
-            are_different = len({_stem(path) for path in matches}) == len(matches)
             for path in matches:
-                found.setdefault(
-                    path, _stem(path) if are_different else path.with_name(_stem(path)).as_posix()
-                )
+                found.setdefault(path, _stem(path))
         else:
             raise no_such_file(place)
+    # files of one name get their folder, and "page.md" and "page.html" their suffix too
+    for longer in (lambda path: path.with_name(_stem(path)).as_posix(), Path.as_posix):
+        count = Counter(found.values())
+        found = {path: longer(path) if count[name] > 1 else name for path, name in found.items()}
     return found
 
 
@@ -242,7 +245,7 @@ def _document(path: Path, text: str, suffix: str, *, keep_licence: bool) -> RawD
 
 
 def _json_lines(path: Path) -> Iterator[RawDocument]:
-    lines = enumerate(iter_lines(path), start=1)
+    lines = ((number, raw) for number, raw in enumerate(iter_lines(path), start=1) if raw.strip())
     read = partial(_line, path)
     first = next(((number, read(raw, number)) for number, raw in lines), None)
     if first is None:
@@ -269,7 +272,7 @@ def _of_record(path: Path, record: _Line, number: int) -> RawDocument:
     if re.search(r"[\t\r\n\0]", name + (url or "")) or "\0" in record["text"]:
         problem = f"{shown(name)} or {shown(url)} has a tab or line break, or the text has a NUL character"
         raise DataError(problem, place=Place(path, number), expected="an id and url of one line, and text")
-    return RawDocument(name, record["text"], url, transcript_turns(record["text"]))
+    return RawDocument(name, record["text"], url, transcript_turns(record["text"]), line=number)
 
 
 def _conversations(path: Path, records: Sequence[tuple[int, _Line]]) -> Iterator[RawDocument]:
@@ -307,15 +310,26 @@ def _separator(text: str) -> str:
 
 
 def _table(path: Path, text: str, separator: str) -> Iterator[RawDocument]:
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a cell may be a novel
     reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter=separator,
         quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL,
+        strict=True,  # or a quotation mark that is not closed takes the following rows
     )
+    begun, line = list[tuple[int, list[str]]](), 1
     try:
-        header, *rows = [(reader.line_num, cells) for cells in reader if cells]
+        for cells in reader:
+            begun.append((line, cells))
+            line = reader.line_num + 1
     except csv.Error as problem:
-        raise DataError(f"cannot be read ({problem})", place=Place(path), expected="a table") from None
+        raise DataError(
+            f"the row cannot be read ({problem})",
+            place=Place(path, line),
+            expected="cells in closed quotation marks",
+            remedy='Write a quotation mark in a cell twice ("")',
+        ) from None
+    header, *rows = [row for row in begun if row[1]]
     columns = [cell.strip().lower() for cell in header[1]]
     if "text" not in columns:
         raise DataError(
@@ -327,9 +341,9 @@ def _table(path: Path, text: str, separator: str) -> Iterator[RawDocument]:
     for line, cells in rows:
         if len(cells) != len(columns):
             raise DataError(
-                f"the row has {len(cells)} cells",
+                f"the row has {counted(len(cells), 'cell')}",
                 place=Place(path, line),
-                expected=f"{len(columns)} cells, as the header has",
+                expected=f"{counted(len(columns), 'cell')}, as the header has",
             )
         row = dict(zip(columns, cells, strict=True))
         yield _of_record(path, {"text": row["text"], "id": row.get("id"), "url": row.get("url")}, line)
@@ -363,4 +377,6 @@ def _disguised(path: Path, problem: str, suffix: str) -> DataError:
 
 
 def _stem(path: Path) -> str:
-    return path.name.split(".")[0] or path.name
+    """Name of a file without the suffixes of its format: "vol.1" of "vol.1.txt.gz"."""
+    name = Path(path.name.removesuffix(".gz").removesuffix(".xz"))
+    return name.stem if name.suffix.lower() in TEXT_SUFFIXES else name.name

@@ -91,7 +91,8 @@ var wbr
 
 
 class _HtmlText(HTMLParser):
-    _HIDDEN = frozenset({"script", "style", "head", "noscript", "template", "svg", "math", "select", "nav"})
+    # a page may leave out the tags of its head, of which only the title is text
+    _HIDDEN = frozenset({"script", "style", "title", "noscript", "template", "svg", "math", "select", "nav"})
     _INLINE = frozenset(_INLINE_TAGS.split())
 
     def __init__(self, source: str):
@@ -157,11 +158,12 @@ def _is_break(piece: Piece) -> bool:
 
 _MARKDOWN = re.compile(
     r"""
-      \A---\n.*?\n---\n                                  # front matter
+      \A---\r?\n.*?\n---\r?\n                              # front matter
     | ^(?P<fence>```|~~~).*?^(?P=fence)[^\n]*$           # fenced code
-    | ^[ ]{0,3}\[[^\]\n]+\]:[^\n]*$                      # definitions of links
+    | ^[ ]{0,3}\[\^[^\]\n]+\]:[ ]* | \[\^[^\]\s]+\]      # marks of footnotes
+    | ^[ ]{0,3}\[[^\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'|\([^)\n]*\)))?[ \t\r]*$  # definitions of links
     | ^[ ]{0,3}(?:\#{1,6}[ ]+|>[ ]?|(?:[-*+]|\d+[.)])[ ]+)+  # marks of headings, quotations and lists
-    | ^[ ]{0,3}(?:={3,}|-{3,}|\*{3,}|_{3,})[ ]*$         # lines
+    | ^[ ]{0,3}(?:={3,}|-{3,}|\*{3,}|_{3,})[ \r]*$       # lines
     | !\[[^\]\n]*\]\([^)\n]*\)                           # pictures
     | \[(?P<link>[^\]\n]+)\](?:\([^)\n]*\)|\[[^\]\n]*\]) # links, of which the words stay
     | <!--.*?--> | </?[A-Za-z][^>\n]*>                   # HTML

@@ -103,6 +103,8 @@ class AnyTextResolver(ABC):
             if pronoun.lower() not in found:
                 expected = f"one of its pronouns: {', '.join(found)}" if found else "a text with pronouns"
                 raise DataError(f"the text has no pronoun {pronoun!r}", expected=expected)
+        if isinstance(names, str):
+            raise DataError(f"names is the text {names!r}", expected=f"a list of names: [{names!r}]")
         for name in names:
             if not occurrences(text, name):
                 expected = "whole words of the text, in its case"
@@ -128,6 +130,8 @@ class AnyTextResolver(ABC):
 
     def predict(self, texts: Iterable[str], *, people: People = ()) -> list[Answers]:
         """Resolve the pronouns of many texts, in batches; ``people`` as in :meth:`ask`."""
+        if isinstance(texts, str):
+            raise DataError("texts is one text", expected="a list of texts", remedy="Use ask for one text")
         known = known_characters(people)
         return list(self.stream(Text(text, people=known, turns=transcript_turns(text)) for text in texts))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gapstack.data.cells import decode
 from gapstack.data.example import GENDER_BY_FORM, Gender
-from gapstack.errors import DataError, Place, closest, shown
+from gapstack.errors import DataError, Place, closest, located, shown
 from gapstack.files import read_bytes
 
 _KEYS = ("name", "aliases", "pronouns")
@@ -57,7 +57,9 @@ People = Mapping[str, str] | Iterable[KnownCharacter]
 
 
 def known_characters(people: People) -> tuple[KnownCharacter, ...]:
-    """Known characters from what a caller gives; DataError if two share a name."""
+    """Known characters from what a caller gives; DataError if two share a name, or for text."""
+    if isinstance(people, str):
+        raise DataError(f"people is the text {people!r}", expected='names with pronouns: {"Gabriel": "he"}')
     if isinstance(people, Mapping):
         people = [KnownCharacter(name, (), _forms(pronouns)) for name, pronouns in people.items()]
     known = tuple(people)
@@ -80,7 +82,10 @@ def read_people(path: Path) -> tuple[KnownCharacter, ...]:
     tables = record.get("people")
     if record.keys() != {"people"} or not isinstance(tables, list) or not tables:
         raise DataError(f"has {shown(sorted(record))}", place=Place(path), expected=_EXAMPLE)
-    return known_characters([_character(path, number, table) for number, table in enumerate(tables, start=1)])
+    with located(Place(path)):
+        return known_characters(
+            [_character(path, number, table) for number, table in enumerate(tables, start=1)]
+        )
 
 
 def _character(path: Path, number: int, table: object) -> KnownCharacter:

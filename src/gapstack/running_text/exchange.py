@@ -138,9 +138,15 @@ def booknlp_entities(document: Annotation) -> Iterator[str]:
         last = at
         while last + 1 < len(words) and words[last + 1].start < mention.end:
             last += 1
-        kind = "PRON" if mention in person.pronouns else "PROP" if person.named else "NOM"
-        cells = [number, at, last, kind, "PER", printable(document.words(mention))]
+        words_of_it = document.words(mention)
+        kind = "PRON" if mention in person.pronouns else "PROP" if _is_proper(words_of_it) else "NOM"
+        cells = [number, at, last, kind, "PER", printable(words_of_it)]
         yield "\t".join(map(str, cells)) + "\n"
+
+
+def _is_proper(mention: str) -> bool:
+    """True for a name: "Miss Taylor", but not "Emma's sister" and "Her governess"."""
+    return mention.rsplit(maxsplit=1)[-1][:1].isupper()
 
 
 def booknlp_book(document: Annotation) -> Iterator[str]:
@@ -163,8 +169,11 @@ def _character(document: Annotation, number: int, person: AnnotatedPerson) -> di
     total = sum(genders.values())
     inference = {name: times / total for name, times in genders.items()} if total else {}
     names = Counter(map(document.words, person.names))
-    kinds = {"proper": names if person.named else Counter[str]()}
-    kinds |= {"common": Counter[str]() if person.named else names, "pronoun": forms}
+    kinds = {
+        "proper": Counter({words: times for words, times in names.items() if _is_proper(words)}),
+        "common": Counter({words: times for words, times in names.items() if not _is_proper(words)}),
+        "pronoun": forms,
+    }
     mentions = {
         kind: [{"c": times, "n": words} for words, times in counts.most_common()]
         for kind, counts in kinds.items()

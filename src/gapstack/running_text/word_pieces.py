@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from unicodedata import combining
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,9 @@ class WordPieceTokenizer:
         """Pieces of a passage, without special tokens."""
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         spans = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        if any(map(combining, text)):
+            # the tokenizer drops accents that are characters of their own
+            spans[:, 1] = [_after_accents(text, end) for end in spans[:, 1].tolist()]
         case = [_case(text[start:end]) for start, end in encoding.offsets]
         for i, token in enumerate(encoding.tokens):
             if i and token.startswith("##"):
@@ -101,6 +105,12 @@ class WordPieceTokenizer:
             elif token == "his":
                 ids[i] = self._id["her" if possesses else "hers"]
         return ids
+
+
+def _after_accents(text: str, end: int) -> int:
+    while end < len(text) and combining(text[end]):
+        end += 1
+    return end
 
 
 def _case(word: str) -> int:
