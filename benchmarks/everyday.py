@@ -21,7 +21,7 @@ from pathlib import Path
 import pandas as pd
 
 from gapstack.data import Span
-from gapstack.data.example import GENDER_BY_FORM
+from gapstack.data.conversations import transcript_turns
 from gapstack.running_text.answer import Answer
 from gapstack.running_text.any_text_resolver import Text
 from gapstack.runs.text_resolvers import text_resolver
@@ -99,7 +99,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     texts = [text for number, text in enumerate(read()) if (number % 3 == 2) == args.test]
-    asked = (Text(text.text, tuple(GENDER_BY_FORM)) for text in texts)
+    asked = (Text(text.text, turns=transcript_turns(text.text)) for text in texts)
     rows = []
     for text, answers in zip(texts, text_resolver(args.model).stream(asked), strict=True):
         of_pronoun = {answer.pronoun: answer for answer in answers}

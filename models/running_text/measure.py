@@ -25,6 +25,7 @@ from corpora import CORPORA, SINGULAR, AnnotatedDocument, read_documents
 from scipy.optimize import linear_sum_assignment
 
 from gapstack.data import Span
+from gapstack.data.conversations import transcript_turns
 from gapstack.running_text.answer import Answers
 from gapstack.running_text.any_text_resolver import Text
 from gapstack.running_text.lexicon import Lexicon
@@ -150,7 +151,7 @@ def main() -> None:
     rows: list[dict[str, object]] = []
     scores = {corpus: ConllScores() for corpus in CORPORA}
     for document in documents:
-        text = Text(document.text)
+        text = Text(document.text, turns=transcript_turns(document.text))
         results = resolver.read([(text, window) for window in resolver.pieces(text)])
         rows += rows_of(document, resolver.link(text, results), resolver.model.lexicon)
         gold = defaultdict(set)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gapstack.data.conversations import transcript_turns
 from gapstack.errors import DataError
 from gapstack.running_text.answer import Answers
 from gapstack.running_text.any_text_resolver import AnyTextResolver, Text
@@ -128,6 +129,20 @@ def test_a_given_person_is_found_by_any_part_of_the_name(resolver, name):
         answers = resolver.ask(text, people={"Gabriel Oak": "she", "Tom": "he"})
         assert answers[0].antecedent.full_name in (name, "Gabriel Oak")
         assert [len(person.mentions) for person in answers.entities] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna: Did he call you?\nBob: Yes. I told him.",
+        "HAMLET. Is he here?\nHORATIO. He is, my lord.\nHAMLET. I saw him not.",
+    ],
+)
+def test_a_speaker_is_not_he_in_the_same_turn(resolver, text):
+    for answer in resolver.ask(text):
+        (turn,) = [one for one in transcript_turns(text) if one.speech.overlaps(answer.pronoun)]
+        share = sum(one.probability for one in answer.candidates if turn.label in one.mentions)
+        assert share < 0.1
 
 
 @pytest.mark.parametrize(

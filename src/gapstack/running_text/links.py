@@ -30,6 +30,8 @@ _WAITING = 60
 """Mentions that a pronoun without a name waits for one."""
 _DISOBEYS = 12.0
 """What the log-odds of a given person lose for pronouns that the person does not have."""
+_SPEAKS = 3.5
+"""What the log-odds of the speaker lose for *he* and *she* in the speaker's own words."""
 _INDEFINITE = frozenset(
     ["everyone", "everybody", "someone", "somebody", "anyone", "anybody", "another", "whoever"]
 )
@@ -61,6 +63,8 @@ class Linker:
         self._products = np.zeros((2, 256, products), dtype=np.float32)
         self._waiting: dict[Entity, list[Resolution]] = defaultdict(list)
         self._given: dict[GivenPerson, Entity] = {}
+        self._labels: dict[int, int] = {}
+        """Number of the mention that names the speaker of each turn."""
 
     def read(
         self,
@@ -85,6 +89,10 @@ class Linker:
         for person, entity in self._given.items() if mention.kind <= MentionKind.NEOPRONOUN else ():
             if person.genders and gender_of(mention.text) not in person.genders:
                 scores[[memory.entity[number] is entity for number in numbers.tolist()]] -= _DISOBEYS
+        label = self._labels.get(mention.turn)
+        if label is not None and mention.kind == MentionKind.GENDERED and mention.quote < 0:
+            speaker = memory.entity[label]
+            scores[[memory.entity[number] is speaker for number in numbers.tolist()]] -= _SPEAKS
         return scores + memory.familiarity(mention, numbers)
 
     def _link(self, mention: Mention, projections: Projections, row: int, person: GivenPerson | None) -> None:
@@ -117,6 +125,8 @@ class Linker:
             if open_of_both:
                 self._waiting[entity] = open_of_both
         self._remember(projections, row)
+        if mention.labels_turn:
+            self._labels[mention.turn] = resolution.number
         self.resolutions.append(resolution)
         if of_pronoun:
             if resolution.open > _OPEN:

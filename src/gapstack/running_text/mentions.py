@@ -95,6 +95,10 @@ class Mention:
     """Number of the quotation that it is in, or -1."""
     validity: float = 1.0
     """Probability that it is a mention."""
+    turn: int = -1
+    """Number of the turn of a conversation that it is in, or -1."""
+    labels_turn: bool = False
+    """True for the speaker's name before the turn."""
 
     @property
     def is_pronoun(self) -> bool:

@@ -7,7 +7,7 @@ mentions of the whole text are linked in order (:mod:`~gapstack.running_text.lin
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -162,6 +162,7 @@ class TextResolver(AnyTextResolver):
     def linked(self, text: Text, results: Iterable[Any]) -> Linker:
         """The linked mentions of a whole text, from the values of its passages."""
         offset, quotes = 0, quotations(text.text)
+        starts = [turn.label.start for turn in text.turns]
         passages = list[tuple[list[Mention], Any]]()
         for size, records, projections in results:
             mentions = []
@@ -169,6 +170,8 @@ class TextResolver(AnyTextResolver):
                 span = Span(start, end)
                 mention = describe(text.text, span, offset + first, offset + last, self.model.lexicon)
                 mention.validity, mention.quote = probability, quotation_of(quotes, span)
+                mention.turn = bisect_right(starts, start) - 1
+                mention.labels_turn = mention.turn >= 0 and span.overlaps(text.turns[mention.turn].label)
                 mentions.append(mention)
             if mentions:
                 passages.append((mentions, projections))
