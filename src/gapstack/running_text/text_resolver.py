@@ -170,7 +170,7 @@ class TextResolver(AnyTextResolver):
                 span = Span(start, end)
                 mention = describe(text.text, span, offset + first, offset + last, self.model.lexicon)
                 mention.validity, mention.quote = probability, quotation_of(quotes, span)
-                mention.turn = bisect_right(starts, start) - 1
+                mention.turn = bisect_right(starts, end - 1) - 1
                 mention.labels_turn = mention.turn >= 0 and span.overlaps(text.turns[mention.turn].label)
                 mentions.append(mention)
             if mentions:
