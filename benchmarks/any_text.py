@@ -2,8 +2,8 @@
 
 The documents are GICoref's, texts about trans and non-binary people. The model of running text was trained on LitBank
 and GUM, so these do not test it. For each pronoun whose gold cluster has a name, it is counted whether the name or
-noun that was chosen is of that cluster (by its head word); "nobody here" is wrong then. Words a second are of the clock
-and, for busy machines, of the process's own time on all cores.
+noun that was chosen is of that cluster (by its head word); "nobody here" is wrong then. Words per second are measured
+by the clock and, for busy machines, by the CPU time of all cores.
 
 ``--names`` measures the parser's detector of names instead. A detected name is right if a gold mention of a person has
 its head; clusters are persons by their pronouns and titles.
@@ -99,8 +99,9 @@ def measure(resolver: AnyTextResolver, found: list[GoldDocument], forms: Collect
             best = answer.antecedent
             right += best is not None and one.gold.cluster_of(best.span) == cluster
     words = sum(len(one.text.split()) for one in found)
-    speed, own = words / passed
-    return f"{counted:,} pronouns, {right / counted:.1%} right; {speed:,.0f} words a second, {own:,.0f} of own time"
+    by_clock, by_cpu = words / passed
+    speed = f"{by_clock:,.0f} words per second, {by_cpu:,.0f} per CPU second"
+    return f"{counted:,} pronouns, {right / counted:.1%} right; {speed}"
 
 
 def measure_names(found: list[GoldDocument]) -> str:

@@ -142,6 +142,10 @@ class LineLog:
             print_note(f"{stage.title}: {stage.done:,.0f} in {duration(seconds)}")
 
 
+_SILENCE, _LONG = 30.0, 5.0
+_lines: list[LineLog] = []  # at most one
+
+
 @contextmanager
 def waiting() -> Iterator[None]:
     """Log no lines about work within the block, such as a server's, except for stages."""
@@ -152,10 +156,6 @@ def waiting() -> Iterator[None]:
     finally:
         for log in _lines:
             log.waits = False
-
-
-_SILENCE, _LONG = 30.0, 5.0
-_lines: list[LineLog] = []  # at most one
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def test_all_pieces_of_a_word_have_its_case():
     assert (kinds["left"], kinds["nato"], kinds["12"]) == (0, 2, 3)
 
 
-def test_accents_of_their_own_belong_to_the_word():
+def test_combining_accents_belong_to_the_word():
     text = "Zoe\u0308 met Jose\u0301."
     ends = {text[start:end] for start, end in TOKENIZER.split(text).spans.tolist()}
     assert "e\u0308" in ends or "Zoe\u0308" in ends

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gapstack.data.example import Span
 
 _CAPITALS = "".join(filter(str.isupper, map(chr, range(0x530))))
-"""Of the Latin, Greek and Cyrillic alphabets."""
+"""Capital letters of the Latin, Greek and Cyrillic alphabets."""
 _TURN = re.compile(
     rf"""
     ^[ \t\u200e]*

@@ -82,7 +82,7 @@ class WordPieceTokenizer:
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         spans = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
         if any(map(combining, text)):
-            # the tokenizer drops accents that are characters of their own
+            # the tokenizer drops combining accents, which belong to the letter before them
             spans[:, 1] = [_after_accents(text, end) for end in spans[:, 1].tolist()]
         case = [_case(text[start:end]) for start, end in encoding.offsets]
         for i, token in enumerate(encoding.tokens):
@@ -108,6 +108,7 @@ class WordPieceTokenizer:
 
 
 def _after_accents(text: str, end: int) -> int:
+    """The first place from ``end`` on without a combining accent."""
     while end < len(text) and combining(text[end]):
         end += 1
     return end

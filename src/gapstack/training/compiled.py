@@ -14,7 +14,7 @@ from gapstack.training.devices import Tensors
 from gapstack.training.parameters import ENCODER
 
 BUCKET = 64
-"""Compiled lengths are multiples of this; up to 512 pieces they are as many as torch compiles of one function."""
+"""Compiled lengths are multiples of this: eight up to 512 pieces, as many variants as torch compiles of a function."""
 
 
 class CompiledPasses:
