@@ -3,10 +3,9 @@
     python benchmarks/evidence_pooling.py [--encoder NAME] [--rows 2000] [--epochs 10] [--seeds 3]
         [--vectors pronoun|mentions] [--source LIST ...] [--tune LAYERS]
 
-Arms: ProBERT; GREP as the paper starts it (Xavier, one loss) and by the defaults of the member (zero, two losses), with
-the evidence of each ``--source``, a list with commas of parallelism+url, syntactic_distance, neuralcoref (recorded
-clusters) and running_text (the name that the recorded answers of the resolver of running text prefer). They learn the
-first rows of GAP development and are scored on GAP test.
+Arms: ProBERT; GREP with the evidence of each ``--source``, a list with commas of parallelism+url, syntactic_distance,
+neuralcoref (recorded clusters) and running_text (the name that the recorded answers of the resolver of running text
+prefer). They learn the first rows of GAP development and are scored on GAP test.
 
 The encoder is frozen and its states are stored, so that the arms differ in the evidence alone. The pronoun's vector of
 a frozen encoder does not say which name it refers to, so by default the classifier of all arms reads the vectors of all
@@ -40,10 +39,6 @@ from gapstack.types import Floats, Probabilities
 CUES = ("parallelism+url", "syntactic_distance")
 RUNNING_TEXT, NEURALCOREF = "running_text", "neuralcoref"
 SOURCES = (*CUES, NEURALCOREF, RUNNING_TEXT)
-STARTS = {
-    "the paper's start": {"start": "xavier", "pronoun_loss": False},
-    "ours": {"start": "zero", "pronoun_loss": True},
-}
 RESAMPLES = 2000
 
 
@@ -160,12 +155,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         answers = {"ProBERT": train("probert", {}, options, learn, test, "ProBERT")[0]}
         weights = {}
         for source in options.source or [",".join(SOURCES)]:
-            for start, settings in STARTS.items():
-                name = f"GREP, {start}: {source}"
-                given = settings | evidence(source, file)
-                answers[name], member = train("grep", given, options, learn, test, name)
-                if len(member.sources_) > 1:
-                    weights[name] = member.sources_, member.resolver_weights(test)
+            name = f"GREP: {source}"
+            answers[name], member = train("grep", evidence(source, file), options, learn, test, name)
+            if len(member.sources_) > 1:
+                weights[name] = member.sources_, member.resolver_weights(test)
     encoder = options.encoder or "MiniLM"
     print(f"\n{encoder}, {len(learn)} rows learned, {len(test)} scored, {options.epochs} epochs\n")
     report(test, answers)

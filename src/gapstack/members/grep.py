@@ -6,8 +6,7 @@ the pronoun's cluster. Pieces are pooled to mentions, mentions to a cluster, and
 which joins the pronoun's vector before the last layer. In between, the mentions attend to pronoun, A and B in turn. As
 in the released code, the attended vector is added to each mention and normalised, and A's and B's layers share weights.
 
-Differences: encoder, learning rates and windows, as for :mod:`gapstack.members.probert`. By default weights of the
-evidence start at 0, so that the network starts as ProBERT, half of the loss is that of ProBERT, and the sources are two
+Differences: encoder, learning rates and windows, as for :mod:`gapstack.members.probert`. By default the sources are two
 heuristics that need no resolver; files of clusters must hold the texts of changed copies and of ``extra`` and
 ``teacher`` too. Masks follow the paper and not the released code, where they are inverted. Swapping A and B does not
 swap the probabilities exactly.
@@ -15,7 +14,7 @@ swap the probabilities exactly.
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
@@ -34,7 +33,7 @@ from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.layers import inside
 from gapstack.members.probert import ATTREE, MentionsHead, ReadVectors
 from gapstack.resolvers.cluster_sources import ClusterNames, check_coverage, read_resolvers
-from gapstack.settings import FractionBelowOne, OneOf, ReadInput
+from gapstack.settings import OneOf, ReadInput
 from gapstack.training import PieceData, Targets
 from gapstack.types import Floats, Probabilities
 
@@ -104,21 +103,12 @@ class Grep(FineTuned):
     do."""
     parser: ParserName = None
     """spaCy pipeline of the heuristics; by default ``GAP_PARSER``, else the project's own."""
-    pronoun_loss: bool = True
-    """Train with the mean of two losses: with the evidence, and of the pronoun alone (not in the paper). Otherwise the
-    network learns to follow the evidence before it learns to read the text."""
     vectors: ReadVectors = "pronoun"
     """As for :class:`gapstack.members.probert.ProBERT`."""
-    start: Literal["zero", "xavier"] = "zero"
-    """First weights of the evidence in the last layer: ``zero``, where the network starts as ProBERT, or ``xavier``."""
-    evidence_dropout: FractionBelowOne = 0.0
-    """Share of the sources of a row that are left out in training, at random; none in the paper."""
 
     PUBLISHED: ClassVar[dict[str, Any]] = {
         "encoder": "bert-large-uncased",
         "sources": ["parallelism+url"],
-        "pronoun_loss": False,
-        "start": "xavier",
         "training": ATTREE,
     }
     """Add ``clusters``: the paper has three resolvers."""
@@ -178,14 +168,7 @@ class Grep(FineTuned):
     def _build_head(self, encoder: Encoder) -> nn.Module:
         # the width of some encoders (Qwen, Gemma) is not a multiple of their number of heads
         width, heads = encoder.hidden_size, math.gcd(encoder.hidden_size, encoder.num_heads)
-        return EvidenceHead(
-            width,
-            heads,
-            vectors=self.vectors,
-            alone=self.pronoun_loss,
-            start=self.start,
-            evidence_dropout=self.evidence_dropout,
-        )
+        return EvidenceHead(width, heads, self.vectors)
 
     def _build_data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces)
@@ -293,37 +276,18 @@ class EvidencePooling(nn.Module):
 
 
 class EvidenceHead(MentionsHead):
-    """ProBERT's logits plus a linear map of the evidence (equations 10 and 11); in training, ``alone`` too."""
+    """ProBERT's logits plus a linear map of the evidence (equations 10 and 11)."""
 
-    def __init__(
-        self,
-        width: int,
-        heads: int,
-        dropout: float = 0.1,
-        *,
-        vectors: ReadVectors = "pronoun",
-        alone: bool = False,
-        start: str = "zero",
-        evidence_dropout: float = 0.0,
-    ):
+    def __init__(self, width: int, heads: int, vectors: ReadVectors = "pronoun", dropout: float = 0.1):
         super().__init__(width, vectors, dropout)
-        self.alone, self.evidence_dropout = alone, evidence_dropout
         self.evidence = EvidencePooling(width, heads, dropout)
         self.of_evidence = nn.Linear(width, len(Label), bias=False)
-        if start == "zero":
-            nn.init.zeros_(self.of_evidence.weight)
-        else:
-            nn.init.xavier_uniform_(self.of_evidence.weight)
+        nn.init.xavier_uniform_(self.of_evidence.weight)
         self.returns_weights = False
 
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor, **_: Tensor) -> Tensor:
         """Return logits (b, 3), or :meth:`EvidencePooling.weights`; for the inputs see :class:`EvidencePooling`."""
         if self.returns_weights:
             return self.evidence.weights(hidden, mentions, places, kept)
-        alone = self.of_mentions(hidden, mentions)
-        if self.training and self.evidence_dropout:
-            is_read = torch.rand(kept.shape[:2], device=kept.device) >= self.evidence_dropout
-            kept = kept & is_read[..., None, None]
         evidence = self.evidence(hidden, mentions, places, kept)
-        both = alone + self.of_evidence(self.dropout(evidence))
-        return torch.stack([both, alone], dim=1) if self.training and self.alone else both
+        return self.of_mentions(hidden, mentions) + self.of_evidence(self.dropout(evidence))
