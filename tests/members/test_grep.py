@@ -181,9 +181,8 @@ def test_without_evidence_it_is_probert(member, rows):
     encoder, network = member._network(member.plans())
     plain = probert._network(probert.plans())[1].head.eval()
     network.head.eval()
-    inputs, _ = loader(
-        member._build_data(rows, encoder, rows.labels), np.arange(len(rows)), torch.device("cpu")
-    )(np.arange(len(rows)))
+    data, every = member._build_data(rows, encoder, rows.labels), np.arange(len(rows))
+    inputs, _ = loader(data, every, torch.device("cpu"))(every)
     hidden = network.hidden(inputs.pop("ids"), inputs.get("keep"))
     differs = (network.head(hidden, **inputs) - plain(hidden, **inputs)).abs().amax(dim=1) > 1e-6
     np.testing.assert_array_equal(differs, rows.labels < 2)
