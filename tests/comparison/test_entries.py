@@ -114,11 +114,15 @@ def test_a_saved_member_predicts_the_rows(sample_train, sample_test, tmp_path, m
         read_entries(["default"])
 
 
-def test_members_that_learned_from_audit_data_have_a_warning(sample_test, monkeypatch):
-    monkeypatch.setattr(Prior, "contaminated_by", ("winobias",))
+def test_members_that_learned_from_the_scored_data_have_a_warning(sample_test, monkeypatch):
+    monkeypatch.setattr("gapstack.comparison.entries.known_test_sets", lambda ids: ("gap-test",))
+    monkeypatch.setattr(Prior, "contaminated_by", ("winobias", "gap-test"))
     found = warnings_of(["one-sample"], sample_test)
-    warned = {name for name, lines in found.items() if any("winobias" in line for line in lines)}
+    warned = {
+        name for name, lines in found.items() if any("share rows with gap-test" in line for line in lines)
+    }
     assert warned == {"prior", "stack"}
+    assert not any("winobias" in line for lines in found.values() for line in lines)
 
 
 def test_twins_and_rows_true_for_both_names_have_a_warning(files, sample_test, tmp_path):

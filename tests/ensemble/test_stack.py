@@ -101,6 +101,7 @@ def test_a_run_takes_a_stack_as_a_member(sample_train, sample_test, tmp_path):
         ({"members": [{"label": "x"}]}, r"members\.item 1: has no name"),
         ({"members": [{"name": "surface", "settings": {"rounds": 0}}]}, "surface.rounds: found 0"),
         ({"members": ["prior"], "stackers": ["prior"]}, r'stackers\.item 1: found "prior"'),
+        ({"members": ["prior"], "stackers": ["mean", "mean"]}, "stackers: label mean is used twice"),
         ({"members": ["prior"], "augment": ["swap_names"]}, "augment: a stack's members augment"),
     ],
 )

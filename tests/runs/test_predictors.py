@@ -20,6 +20,7 @@ from gapstack.runs.cross_validation import stack_files
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.predict import predict_file
 from gapstack.runs.predictors import FittedRun, load
+from gapstack.runs.runner import run
 from gapstack.runs.stored_results import HELD_OUT, OUT_OF_FOLD, run_answers, run_corpora
 
 LABELS = ["prior", "token_distance", "surface", "stack"]
@@ -112,9 +113,10 @@ class TestFittedRun:
 
 
 @pytest.mark.parametrize("kind", ["run", "stack"])
-def test_rows_that_were_trained_on_are_warned_of(kind, finished, sample_train, tmp_path, caplog):
+def test_rows_that_were_trained_on_are_warned_of(kind, finished, sample_train, sample_test, tmp_path, caplog):
     rows = of_development(sample_train)
-    name = finished.folder.root
+    recipe = replace(finished.recipe, train=("mine.tsv",))  # whatever the file is called
+    name = run(recipe, train=rows, test=sample_test, root=tmp_path).folder.root
     if kind == "stack":
         name = tmp_path / "stack"
         create("stack", members=["prior", "random"]).fit(rows).save(name)

@@ -33,6 +33,17 @@ def test_a_recipe_is_like_another_and_survives_the_run_folder():
     leaky = Part("probert", "probert", {"extra": ["neither-attree"]})
     with pytest.raises(RecipeError, match=r"probert .*share rows with test"):
         Recipe("leaky", (leaky,)).refuse_contaminated()
+    with pytest.raises(RecipeError, match=r"probert .*share rows with test"):
+        Recipe("leaky", (leaky,), test=("mine.tsv",)).refuse_contaminated(["test-17"])
+
+
+def test_weights_of_a_mean_follow_its_members():
+    recipe = Recipe.load("liu2019")
+    (mean,) = recipe.stackers
+    kept = recipe.restricted([recipe.members[2].label, recipe.members[0].label])
+    assert kept.stackers[0].settings["weights"] == [mean.settings["weights"][n] for n in (0, 2)]
+    with pytest.raises(RecipeError, match="a weight for each"):
+        replace(recipe, members=recipe.members[:2])
 
 
 def member(**table) -> dict:
@@ -58,6 +69,7 @@ def member(**table) -> dict:
         ({"members": []}, "recipe r", "no members"),
         ({"members": 5}, "members:", "a list"),
         (member(name=3), "members 1:", "text"),
+        ({"stackers": [{"name": "mean"}, {"name": "mean", "settings": {"of": "logits"}}]}, "mean", "twice"),
         (member(name="priro"), "members 1 (priro):", "did you mean prior"),
         ({"members": [{"name": "prior"}] * 2}, "label prior", "twice"),
         (member(label="stack"), "'stack'", "another label"),

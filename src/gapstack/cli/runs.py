@@ -93,6 +93,7 @@ def run_command(
     from gapstack.cli.services import log_fold, log_results, tracking
     from gapstack.comparison.results import run_table, score_run  # brings torch: after the recipe is checked
     from gapstack.runs.recipe import corpora
+    from gapstack.runs.recipe_files import available
 
     with common.quarantine_for(on_error) as quarantine:
         plan, train_rows, test_rows = corpora(plan, quarantine)
@@ -100,7 +101,7 @@ def run_command(
         finished = execute(
             *(plan, train_rows, test_rows, workers, executor),
             fresh=fresh,
-            stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
+            stored=None if name or recipe in available() or not Path(recipe).is_dir() else Path(recipe),
             on_fold=partial(log_fold, tracker) if tracker else None,
         )
         parts = score_run(finished)

@@ -129,14 +129,19 @@ def _saved_entry(folder: Path, gold: Corpus) -> ComparedEntry:
     from gapstack.members.saved import load
 
     predictor = load(folder)
-    known = known_test_sets(gold.ids)
-    warnings = [
-        f"learned from data that share rows with {name}"
-        for name in predictor.contaminated_by
-        if name in known or is_presumed([name], known)
-    ]
+    warnings = _contaminations(predictor.contaminated_by, gold)
     answers = Predictions.of(predictor.predict_proba(gold))
     return ComparedEntry(folder.name, answers, str(folder), predictor=predictor, warnings=tuple(warnings))
+
+
+def _contaminations(contaminated_by: Sequence[str], gold: Corpus) -> list[str]:
+    """Warnings about test sets of ``gold`` that a system has learned from, or is presumed to have."""
+    known = known_test_sets(gold.ids)
+    return [
+        f"learned from data that share rows with {name}"
+        for name in contaminated_by
+        if name in known or is_presumed([name], known)
+    ]
 
 
 def _training_leaks(folder: RunFolder, gold: Corpus) -> list[str]:
@@ -160,7 +165,7 @@ def _run_entries(folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[
     systems = FittedRun(folder).systems
     entries = []
     for label, probabilities in members.items():
-        warnings = [f"learned from data that share rows with {name}" for name in contaminated_by[label]]
+        warnings = _contaminations(contaminated_by[label], gold)
         if part == HELD_OUT:
             warnings = [*leaked, *warnings]
         if label == "stack" and part == OUT_OF_FOLD:

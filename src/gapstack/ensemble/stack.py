@@ -211,8 +211,12 @@ class Stack(Member):
         return super().reads() | ({"blocks": BLOCKS_READ.of(EVIDENCE)} if evidence else {})
 
     def _candidates(self) -> dict[str, Stacker]:
-        parts = self._listed("stackers")
-        return {part.label: create_stacker(part.name, **part.settings) for part in parts}
+        candidates: dict[str, Stacker] = {}
+        for part in self._listed("stackers"):
+            if part.label in candidates:
+                raise SettingError(f"label {part.label} is used twice; give each its own", ("stackers",))
+            candidates[part.label] = create_stacker(part.name, **part.settings)
+        return candidates
 
     def _listed(self, setting: str) -> list[Part]:
         parts: list[Part] = []

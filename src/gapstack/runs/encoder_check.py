@@ -18,7 +18,6 @@ from gapstack.data import Corpus, Example, Label, gap_data
 from gapstack.encoding.activations import span_activations
 from gapstack.encoding.encoder_files import EMBEDDED, is_embedded
 from gapstack.encoding.encoders import EncoderSize, encoder_size, load_encoder
-from gapstack.ensemble import STACKERS
 from gapstack.errors import GapstackError
 from gapstack.files import fingerprint, scratch_cache
 from gapstack.members import MEMBERS, create
@@ -67,7 +66,7 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
         name=f"{recipe.name}-{name}",
         title=f"{recipe.title}, on {name}",
         members=tuple(_with_unique_labels([parts[first] for first, *_ in numbers])),
-        stackers=tuple(_with_summed_weights(part, numbers) for part in recipe.stackers),
+        stackers=recipe.stackers_of(numbers),
     )
     lines = [
         f"No longer the paper's: {name} ({size.layers} layers, {size.parameters / 1e6:.0f} million parameters) in "
@@ -89,15 +88,6 @@ def _with_unique_labels(parts: Sequence[Part]) -> list[Part]:
         taken = {other.label for other in unique}
         unique.append(replace(part, label=next(label for label in labels if label not in taken)))
     return unique
-
-
-def _with_summed_weights(part: Part, groups: Sequence[Sequence[int]]) -> Part:
-    """A stacker whose weight for each group of equal members is the sum of theirs."""
-    weights, sizes = part.settings.get("weights"), list(map(len, groups))
-    if "weights" not in settings_of(STACKERS[part.name]) or not (weights or len(set(sizes)) > 1):
-        return part
-    summed = [sum(weights[n] for n in group) for group in groups] if weights else sizes
-    return replace(part, settings={**part.settings, "weights": summed})
 
 
 def _rescaled(

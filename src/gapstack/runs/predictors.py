@@ -186,8 +186,9 @@ class FittedRun(Predictor):
     @property
     def contaminated_by(self) -> tuple[str, ...]:
         """Test sets that share rows with the training data, including GAP's splits."""
-        splits = (f"gap-{name}" for name in self.recipe.train if name in SPLITS)
-        return unique(self.recipe.contaminated_by()[self.label], splits)
+        by_name = [f"gap-{name}" for name in self.recipe.train if name in SPLITS]
+        rows = self.folder.manifest().get("contaminated_by", by_name)  # older runs have no such line
+        return unique(self.recipe.contaminated_by()[self.label], rows)
 
     @cached_property
     def identity(self) -> Mapping[str, str]:

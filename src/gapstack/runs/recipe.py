@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from operator import add
@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from gapstack.data import Corpus, gap_data, sources
 from gapstack.data.cells import Quarantine, plain_stem
+from gapstack.data.contamination import known_test_sets
 from gapstack.data.gap_files import read_gap
 from gapstack.data.labels import LabelSetName
 from gapstack.ensemble import STACKERS, CalibratorName
@@ -76,6 +77,8 @@ class Recipe:
         _check(asdict(self), where)
         twice = _repeated([*self.train, *self.test])
         labels = [part.label for part in self.members]
+        taken = _repeated(labels) + _repeated([part.label for part in self.stackers])
+        unmatched = [part.label for part in self.stackers if not self._has_weight_for_each(part)]
         both, stage2 = set(self.train) & set(self.test), gap_data.STAGE2
         for is_wrong, problem in (
             (not self.members, " has no members; add a [[members]] table"),
@@ -87,7 +90,11 @@ class Recipe:
             (twice, f": {', '.join(twice)} is named twice; remove one"),
             (stage2 in self.test and len(self.test) > 1, f": {stage2} has no labels; hold it out alone"),
             (STACK in labels, f": {STACK!r} is what the stack is called; choose another label"),
-            (_repeated(labels), f": label {' and '.join(_repeated(labels))} is used twice; choose another"),
+            (taken, f": label {' and '.join(taken)} is used twice; choose another"),
+            (
+                unmatched,
+                f": stacker {' and '.join(unmatched)} needs a weight for each of {len(labels)} members",
+            ),
         ):
             if is_wrong:
                 raise RecipeError(f"{where}{problem}")
@@ -130,6 +137,8 @@ class Recipe:
     @property
     def trained_on(self) -> str:
         """Description of the training rows, such as "GAP development and validation"."""
+        if self.name.endswith(SAMPLE):
+            return "the embedded sample"
         splits = [name for name in self.train if name in gap_data.SPLITS]
         files = [Path(name).name for name in self.train if name not in gap_data.SPLITS]
         return " and ".join([*([f"GAP {' and '.join(splits)}"] if splits else ()), *files])
@@ -156,10 +165,15 @@ class Recipe:
         named = {part.label: create(part.name, **part.settings).contaminated_by for part in self.members}
         return named | ({STACK: unique(*named.values())} if self.stacked else {})
 
-    def refuse_contaminated(self) -> None:
-        """Raise RecipeError if a member trains on other data that share rows with a split that is scored."""
+    def refuse_contaminated(self, ids: Iterable[str] = ()) -> None:
+        """Raise RecipeError if a member trains on other data that share rows with a split that is scored.
+
+        Files are recognised by the ``ids`` of their rows.
+        """
+        by_ids = (name.removeprefix("gap-") for name in known_test_sets(ids))
+        splits = dict.fromkeys([*self.train, *self.test, *by_ids])
         # stage 2 has no labels, so nothing is scored there and its teacher is allowed
-        scored = [split for split in (*self.train, *self.test) if split != gap_data.STAGE2]
+        scored = [split for split in splits if split != gap_data.STAGE2]
         for label, contaminated in self.contaminated_by().items():
             if hit := [split for split in scored if f"gap-{split}" in contaminated]:
                 raise RecipeError(
@@ -188,8 +202,22 @@ class Recipe:
         for label in labels:
             if label not in known:
                 raise unknown(f"member of recipe {self.name}", label, known)
-        members = tuple(part for part in self.members if part.label in labels)
-        return replace(self, members=members, name=self._named(*(part.label for part in members)))
+        kept = {number: part for number, part in enumerate(self.members) if part.label in labels}
+        return replace(
+            self,
+            members=tuple(kept.values()),
+            stackers=self.stackers_of([number] for number in kept),
+            name=self._named(*(part.label for part in kept.values())),
+        )
+
+    def stackers_of(self, groups: Iterable[Sequence[int]]) -> tuple[Part, ...]:
+        """Stackers for other members, each in place of a group of these (their numbers), whose weights are added."""
+        groups = list(groups)
+        return tuple(_with_summed_weights(part, groups) for part in self.stackers)
+
+    def _has_weight_for_each(self, stacker: Part) -> bool:
+        weights = stacker.settings.get("weights")
+        return not weights or len(weights) == len(self.members)
 
     def with_available_resolvers(self, rows: Corpus) -> tuple[Recipe, list[str]]:
         """Leave out resolvers that cannot be used for ``rows``, and members without any other; adds a line for each.
@@ -199,16 +227,18 @@ class Recipe:
         named = {name for part in self.members for name in _resolvers(part)}
         problems = {name: why for name in sorted(named) if (why := why_unavailable(name, rows))}
 
-        members = []
-        for part in self.members:
+        members = dict[int, Part]()
+        for number, part in enumerate(self.members):
             names = _resolvers(part)
             kept = [name for name in names if name not in problems]
             changed = part
             if "clusters" in part.settings:
                 changed = replace(part, settings={**part.settings, "clusters": kept})
             if not names or kept or create(changed.name, **changed.settings).get_params().get("sources"):
-                members.append(changed)
-        return replace(self, members=tuple(members)), [f"left out: {line}" for line in problems.values()]
+                members[number] = changed
+        stackers = self.stackers_of([number] for number in members)
+        recipe = replace(self, members=tuple(members.values()), stackers=stackers)
+        return recipe, [f"left out: {line}" for line in problems.values()]
 
     def on_files(self, train: Sequence[Path] = (), test: Sequence[Path] = ()) -> Recipe:
         """Replace the training or held-out splits by files of rows in GAP's format, whose names extend the name."""
@@ -250,6 +280,15 @@ class Recipe:
 def _resolvers(part: Part) -> Sequence[str]:
     """Names of the resolvers that a member reads; ``gapstack`` is the model of running text."""
     return ["gapstack"] if part.name == "running_text" else part.settings.get("clusters", ())
+
+
+def _with_summed_weights(part: Part, groups: Sequence[Sequence[int]]) -> Part:
+    """A stacker whose weight for each group of members is the sum of theirs."""
+    weights, sizes = part.settings.get("weights"), list(map(len, groups))
+    if "weights" not in settings_of(STACKERS[part.name]) or not (weights or len(set(sizes)) > 1):
+        return part
+    summed = [sum(weights[n] for n in group) for group in groups] if weights else sizes
+    return replace(part, settings={**part.settings, "weights": summed})
 
 
 def require_run(name: str) -> tuple[RunFolder, str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from gapstack.data import Corpus
+from gapstack.data.contamination import known_test_sets
 from gapstack.data.folds import Folds, make_folds
 from gapstack.data.gap_files import write_submission
 from gapstack.data.sources import searches_data
@@ -174,7 +175,7 @@ def run(
     recipe, left_out = recipe.with_available_resolvers(train)
     for line in left_out:
         print_note(line)
-    recipe.refuse_contaminated()
+    recipe.refuse_contaminated([*train.ids, *test.ids])
     if started_together() > 1:
         raise MemberError(
             f"{started_together()} processes were started together for one run; start it without torchrun or "
@@ -188,6 +189,7 @@ def run(
             "recipe": asdict(recipe),
             "identity": _identity_of_rows(train, test, folds),
             "rows": {"train": [train.name, len(train)], "test": [test.name, len(test)]},
+            "contaminated_by": known_test_sets(train.ids),
             "versions": versions(),
         }
         parts = {part.label: part for part in recipe.members}
