@@ -1,5 +1,7 @@
 """Folds keep pages whole and strata even, and know the corpus they belong to."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -53,6 +55,13 @@ def test_gender_and_label_are_even_on_gap(gap_splits):
     for stratum in np.unique(strata):
         counts = [int((strata[folds.split(fold)[1]] == stratum).sum()) for fold in range(5)]
         assert max(counts) - min(counts) <= 2, (stratum, counts)
+
+
+def test_a_copy_is_in_the_fold_of_its_row():
+    rows = [replace(row, url=None, text=f"{row.text} {row.id}") for row in plain(n=30)]
+    copies = [replace(row, id=f"{row.id}~swap_names", text=f"{row.text} .") for row in rows]
+    folds = make_folds(Corpus([*rows, *copies]), 5)
+    assert folds.assignment[:30].tolist() == folds.assignment[30:].tolist()
 
 
 def test_folds_need_labels_and_enough_rows():

@@ -26,6 +26,9 @@ GAP_COLUMNS: Columns = tuple(_COLUMNS.split())
 Rows = NDArray[np.integer] | NDArray[np.bool_] | list[int] | list[bool]
 _SHOWN = 5  # number of rows that a notebook shows
 
+COPY_OF = "~"
+"""What an augmented copy's id has between that of its row and the name of the augmentation."""
+
 
 class Corpus(Sequence[Example]):
     """An immutable sequence of examples.
@@ -211,8 +214,9 @@ class Corpus(Sequence[Example]):
 
     @cached_property
     def groups(self) -> NDArray[np.str_]:
-        """Groups for folds and clustered intervals, (n,): the page URL, or else the text."""
-        return np.array([e.url or e.text for e in self.examples], dtype=str)
+        """Groups for folds and clustered intervals, (n,): the page URL, or else the text; a copy has its row's."""
+        own = {e.id: e.url or e.text for e in self.examples}
+        return np.array([own.get(e.id.rpartition(COPY_OF)[0], own[e.id]) for e in self.examples], dtype=str)
 
     @cached_property
     def genders(self) -> NDArray[np.str_]:

@@ -88,7 +88,10 @@ class FrozenSpans(SoftLabelMember):
         self._fit_networks(members, [self._training_set(corpus) for corpus in corpora])
 
     def _fit_networks(self, members: Sequence[Self], parts: Sequence[TrainingSet]) -> None:
-        """Fit ``members`` to their training sets, all networks side by side over the rows of all sets."""
+        """Fit ``members`` to their training sets, all networks side by side over the rows of all sets.
+
+        Inputs are read once, with one scale: the mean and deviation of all these rows, without their labels.
+        """
         corpus, targets = merge(parts)
         inputs = self._read(corpus)
         pieces = inputs["pieces"]

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, clone
 from gapstack.data import Corpus, Label
 from gapstack.data.augment import AugmentationName, average, variants
 from gapstack.data.contamination import known_test_sets
+from gapstack.data.corpus import COPY_OF
 from gapstack.errors import DamageError, GapstackError, MemberError, NotFittedError
 from gapstack.members import MEMBERS
 from gapstack.members.identity import identity_of
@@ -175,7 +176,8 @@ class Member(Configured, BaseEstimator, Predictor):
     def fit_each(self, corpora: Sequence[Corpus]) -> list[Self]:
         """Fit a copy of this member to each corpus, the folds of a cross-validation.
 
-        Members that :attr:`LEARNS_TOGETHER` are faster than with :meth:`fit`, and draw other random numbers.
+        Members that :attr:`LEARNS_TOGETHER` are faster than with :meth:`fit`, and draw other random numbers. They may
+        scale their inputs by the rows of all corpora, and so by rows that are held out; labels are not shared.
         """
         members = [clone(self) for _ in corpora]
         self._fit_each(members, [self._with_copies(corpus) for corpus in corpora])
@@ -327,7 +329,7 @@ def _with_changed(corpus: Corpus, names: Sequence[str]) -> Corpus:
     if not names:
         return corpus
     copies = [
-        replace(example, id=f"{example.id}~{variant.name}")
+        replace(example, id=f"{example.id}{COPY_OF}{variant.name}")
         for variant in variants(corpus, tuple(names))
         for example, changed in zip(variant.corpus, variant.changed, strict=True)
         if changed
