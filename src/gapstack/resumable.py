@@ -66,7 +66,7 @@ def resumable(
             if not any(folder.glob(f"*{_SUFFIX}")):  # nothing to resume
                 shutil.rmtree(folder)
             raise
-    shutil.rmtree(folder)
+        shutil.rmtree(folder)
 
 
 def _compute(chunk: Chunk, compute: Callable[[Any], bytes], folder: Path) -> None:

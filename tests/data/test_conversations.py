@@ -10,6 +10,7 @@ from gapstack.data.conversations import transcript_turns, with_colons
     [
         ("HAMLET. Words.\nPOLONIUS. What is it?", "HAMLET: Words.\nPOLONIUS: What is it?"),
         ("LADY BRACKNELL.\nA handbag?\n\nJACK. Yes.", "LADY BRACKNELL:\nA handbag?\n\nJACK: Yes."),
+        ("HAMLET. Words.\r\n\r\nLADY M.\r\nA?", "HAMLET: Words.\r\n\r\nLADY M:\r\nA?"),
         ("MRS. HUSHABYE. Quick.", "MRS. HUSHABYE: Quick."),
         ("ÉLISE. Words.\nZOË. What?", "ÉLISE: Words.\nZOË: What?"),
     ],

@@ -12,6 +12,7 @@ from gapstack.running_text.quotations import quotations
         ("\u201cYes,\u201d he said.", ["Yes,"]),
         ("``Yes'' she said", ["Yes"]),
         ('"No end\n\nHe left. "Yes."', ["No end", "Yes."]),
+        ('"No end\r\n\r\nHe left. "Yes."', ["No end", "Yes."]),
         ("\u201cOne \u201cTwo\u201d", ["One ", "Two"]),
         ("it's nobody's", []),
         ("", []),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gapstack.data.example import Span
+from gapstack.data.paragraphs import ENDS
 
 _CAPITALS = "".join(filter(str.isupper, map(chr, range(0x530))))
 """Capital letters of the Latin, Greek and Cyrillic alphabets."""
@@ -21,9 +22,9 @@ _TURN = re.compile(
 )
 _SPEAKER_OF_PLAY = re.compile(
     rf"""
-    (?:\A|\n[ \t]*\n|[.!?)\]\"'\u201d\u2019\u2014][ \t]*\n)[ \t]*  # after a blank line or a whole sentence
+    (?:\A|{ENDS}|[.!?)\]\"'\u201d\u2019\u2014][ \t]*\r?\n)[ \t]*  # after a blank line or a whole sentence
     (?P<speaker>(?:(?:DR|MRS?|MS)\.[ ]|(?!(?:DR|MRS?|MS)\.[ ]))[{_CAPITALS}][{_CAPITALS}'\u2019 -]{{2,}})
-    \.(?=[ \t]+\S|\n[ \t]*\S)
+    \.(?=[ \t]+\S|\r?\n[ \t]*\S)
     """,
     re.VERBOSE,
 )

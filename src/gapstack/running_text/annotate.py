@@ -131,7 +131,7 @@ def _batches(texts: Iterable[Text], resolver: AnyTextResolver) -> Iterator[Chunk
     identity, pieces = resolver.identity, _pieces(texts, resolver)
     while batch := tuple(islice(pieces, BATCH)):
         contents = [
-            (number, text.url, known, window.text, window.pronouns, window.origins)
+            (number, text.url, known, window.text, window.pronouns, window.origins, window.quotes)
             for number, text, known, window in batch
         ]
         size = sum(len(window.text) - window.own for *_, window in batch)
@@ -194,7 +194,7 @@ def _writing(output: Path) -> Iterator[Callable[[Annotation], None]]:
         with _writing_parquet(output, kind) as write:
             yield write
         return
-    with atomic_path(output) as temporary, _open(temporary) as stream:
+    with atomic_path(output) as temporary, _opened(temporary) as stream:
         stream.write(kind.head)
         documents = 0
 
@@ -265,13 +265,21 @@ def kind_of(output: Path) -> OutputFormat | str:
     raise DataError("unknown suffix", place=Place(output), expected=expected)
 
 
-def _open(path: Path) -> IO[str]:
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[str]]:
     if path.suffix == ".gz":  # no time stamp, so that equal annotations have equal bytes
-        packed = gzip.GzipFile(filename="", fileobj=path.open("wb"), mode="wb", mtime=0)
-        return io.TextIOWrapper(packed, "utf-8")
-    if path.suffix == ".xz":
-        return lzma.open(path, "wt", encoding="utf-8")
-    return path.open("w", encoding="utf-8", newline="\n")
+        with (
+            path.open("wb") as raw,
+            gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
+            io.TextIOWrapper(packed, "utf-8", newline="\n") as stream,
+        ):
+            yield stream
+    elif path.suffix == ".xz":
+        with lzma.open(path, "wt", encoding="utf-8", newline="\n") as stream:
+            yield stream
+    else:
+        with path.open("w", encoding="utf-8", newline="\n") as stream:
+            yield stream
 
 
 def _csv(rows: Callable[[Annotation], Iterator[dict[str, Any]]], columns: str) -> OutputFormat:

@@ -7,8 +7,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from gapstack.data import Span
+from gapstack.data.paragraphs import ENDS
 
-_MARK = re.compile(r"[\"\u201c\u201d]|``|''|\n[ \t]*\n")
+_MARK = re.compile(rf"[\"\u201c\u201d]|``|''|{ENDS}")
 _LONGEST = 3000  # characters; a longer one has lost its end
 
 
