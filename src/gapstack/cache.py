@@ -32,11 +32,17 @@ _KEY_BYTES = 16
 
 
 def store(folder: Path, blob: bytes, suffix: str, label: str = "") -> Path:
-    """Write ``blob`` to a file named by ``label``, its digest and ``suffix``; return the path."""
+    """Write ``blob`` to a file named by ``label``, its digest and ``suffix``, unless it is there; return the path."""
     path = folder / f"{label}{hashlib.sha256(blob).hexdigest()[:_DIGITS]}{suffix}"
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(blob)
+    if not _is_intact(path, label, suffix):
+        with atomic_path(path) as temporary:
+            temporary.write_bytes(blob)
     return path
+
+
+def _is_intact(path: Path, label: str, suffix: str) -> bool:
+    """True for a file with the digest in its name."""
+    return path.is_file() and path.name == f"{label}{digest(path)[:_DIGITS]}{suffix}"
 
 
 def intact_files(folder: Path, suffix: str, label: str = "") -> list[Path]:
@@ -45,7 +51,7 @@ def intact_files(folder: Path, suffix: str, label: str = "") -> list[Path]:
     intact = []
     for path in sorted(folder.glob(f"{label}*{suffix}")):
         with suppress(FileNotFoundError):  # deleted by another process
-            if path.is_file() and path.name == f"{label}{digest(path)[:_DIGITS]}{suffix}":
+            if _is_intact(path, label, suffix):
                 intact.append(path)
             elif not path.name.startswith("."):  # being written
                 discard(path)

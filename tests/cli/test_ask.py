@@ -73,6 +73,23 @@ def test_without_a_text_each_line_is_one_and_a_bad_one_ends_nothing():
     assert "she at 20" in printed
 
 
+def test_bytes_that_are_not_utf_8_are_read_as_in_a_file(tmp_path):
+    assert "she at 20" in ask(f"Andr\u00e9 left.\n{KATE}\n".encode("cp1252"), "--pronoun", "she")
+    argument = "Andr\u00e9 said she left.".encode("cp1252").decode("utf-8", "surrogateescape")
+    gap("rewrite", argument, "--output", tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8").startswith("Andr\u00e9 said")
+
+
+def test_turns_of_a_file_are_those_of_a_conversation(tmp_path):
+    lines = [{"speaker": "anna", "text": "Hi, bo."}, {"speaker": "bo", "text": "I saw her."}]
+    (tmp_path / "chat.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    assert "I at 19: bo" in gap("ask", tmp_path / "chat.jsonl", "--first-person")
+
+
+def test_an_empty_text_has_no_pronouns():
+    assert "none of the pronouns" in gap("ask", "")
+
+
 def test_terminal_controls_of_a_text_are_written_out():
     printed = gap("ask", "Kate \x1b[31m met Mary\u202e. She left.")
     assert "\x1b" not in printed

@@ -23,6 +23,12 @@ def test_first_and_second_person():
     assert all(sum(share for _, share in answer.shares) == pytest.approx(1) for answer in resolved(TEXT))
 
 
+def test_you_is_who_spoke_last_before_the_speaker():
+    text = "Ann: Hi. You there?\nAnn: You.\nBo: You?\nCy: You.\nCy: And you.\nAnn: You."
+    found = [answer.candidates[0].full_name for answer in resolved(text)]
+    assert found == ["Bo", "Bo", "Ann", "Bo", "Bo", "Cy"]
+
+
 def test_a_speaker_is_the_person_of_that_name():
     in_text = Span(11, 13)
     people = resolved(TEXT, (KnownPerson("Bo", (in_text,)),)).entities

@@ -43,6 +43,17 @@ def test_a_passage_longer_than_the_encoder_reads_has_all_its_states():
     assert len(MODEL.states(pieces, swap=False)) == len(pieces) == 1200
 
 
+def test_a_passage_of_any_length_is_scored_in_blocks(monkeypatch):
+    pieces = MODEL.tokenizer.split("ann met bo . " * 30)
+    readings = MODEL.readings(pieces)
+    whole = MODEL.spans(readings, pieces, 0.0)
+    monkeypatch.setattr("gapstack.running_text.text_model._BLOCK", 7)
+    blocks = MODEL.spans(readings, pieces, 0.0)
+    assert np.array_equal(whole.firsts, blocks.firsts)
+    assert np.array_equal(whole.lasts, blocks.lasts)
+    assert blocks.probabilities == pytest.approx(whole.probabilities, abs=1e-5)
+
+
 def test_projections_survive_packing():
     text = "Ann said she left ."
     pieces = MODEL.tokenizer.split(text)

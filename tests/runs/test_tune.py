@@ -72,6 +72,23 @@ def test_a_killed_search_continues_from_the_members_settings_to_the_best(
     assert len(other.trials) == 1
 
 
+def test_the_first_trial_has_the_members_settings_after_an_interruption(
+    optuna, recipe, few, tmp_path, monkeypatch
+):
+    space = {"rounds": optuna.IntDistribution(4, 40), "l2": optuna.FloatDistribution(0, 4)}
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(MODULE, "cross_validate", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tune(recipe, "surface", few, space, trials=1, root=tmp_path)
+    part = with_values(SURFACE, {"l2": 0.0})
+    assert values_of(part, space) == {"rounds": 8, "l2": 0.0}
+    assert tune(recipe, "surface", few, space, trials=1, root=tmp_path).best.values["rounds"] == 8
+
+
 def test_settings_that_cannot_be_fitted_do_not_end_the_search(optuna, recipe, few, tmp_path, monkeypatch):
     def diverges(member, *arguments, **options):
         if member.rounds != 8:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import webbrowser
@@ -109,13 +110,13 @@ def ask_command(
     documents = _prompted() if text is None else _documents(text, encoding=encoding)
     from gapstack.runs.text_resolvers import text_resolver
 
-    options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more], "url": url}
+    options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more]}
     options |= {"people": _known(people), "first_person": first_person}
     resolver = text_resolver(model, parser)
     for document in documents:
         try:
             _refuse_long(document.text)
-            answers = resolver.ask(document.text, **options)
+            answers = resolver.ask(document.text, url=url or document.url, turns=document.turns, **options)
         except GapstackError as problem:
             if text is not None:
                 raise
@@ -184,22 +185,24 @@ def rewrite_command(
 
 def _documents(text: str, **options: Any) -> list[RawDocument]:
     """The text as a document, or the documents of the file that it names."""
+    from gapstack.data.conversations import transcript_turns
     from gapstack.data.documents import RawDocument, read_documents
     from gapstack.data.encodings import decode_any
 
     if text == "-":
-        blob = sys.stdin.buffer.read()
-        return [RawDocument("text", decode_any(blob, "standard input", options.get("encoding")))]
-    if _is_file(text):
+        text = decode_any(sys.stdin.buffer.read(), "standard input", options.get("encoding"))
+    elif _is_file(text):
         common.log_note(f"reading {text}")
         return list(read_documents(Path(text), **options))
-    return [RawDocument("text", text)]
+    elif not text.isascii():  # bytes of an argument that are not UTF-8 are surrogates
+        text = decode_any(os.fsencode(text), "the text")
+    return [RawDocument("text", text, turns=transcript_turns(text))]
 
 
 def _refuse_missing(text: str) -> None:
     """Raise DataError for a folder, and for what looks like a file name and is none."""
     with suppress(OSError):  # too long for a name
-        if Path(text).is_dir():
+        if text and Path(text).is_dir():
             raise DataError(
                 f"{text} is a folder",
                 expected="a text, or the name of a text file",
@@ -233,6 +236,7 @@ def _known(people: Path | None) -> tuple[KnownCharacter, ...]:
 def _prompted() -> Iterator[RawDocument]:
     """Lines of the user, until the end of the input."""
     from gapstack.data.documents import RawDocument
+    from gapstack.data.encodings import decode_any
 
     prompting = sys.stdin.isatty()
     if prompting:
@@ -241,9 +245,14 @@ def _prompted() -> Iterator[RawDocument]:
         if prompting:
             sys.stderr.write("> ")
             sys.stderr.flush()
-        line = sys.stdin.readline()
-        if not line or (prompting and not line.strip()):
+        blob = sys.stdin.buffer.readline()
+        if not blob or (prompting and not blob.strip()):
             return
+        try:
+            line = decode_any(blob, "standard input")
+        except DataError as problem:
+            common.log_note(str(problem))  # the next line may be better
+            continue
         if line.strip():
             yield RawDocument("text", line.rstrip("\r\n"))
 

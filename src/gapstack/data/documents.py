@@ -267,12 +267,17 @@ def _line(path: Path, raw: bytes, number: int) -> _Line:
 
 
 def _of_record(path: Path, record: _Line, number: int) -> RawDocument:
-    name = str(record.get("id") or record.get("title") or f"{_stem(path)}-{number}")
+    name = _first(record.get("id"), record.get("title"), f"{_stem(path)}-{number}")
     url = record.get("url") or None
     if re.search(r"[\t\r\n\0]", name + (url or "")) or "\0" in record["text"]:
         problem = f"{shown(name)} or {shown(url)} has a tab or line break, or the text has a NUL character"
         raise DataError(problem, place=Place(path, number), expected="an id and url of one line, and text")
     return RawDocument(name, record["text"], url, transcript_turns(record["text"]), line=number)
+
+
+def _first(*ids: str | int | None) -> str:
+    """The first that is given; 0 is an id too."""
+    return next(str(one) for one in ids if one not in (None, ""))
 
 
 def _conversations(path: Path, records: Sequence[tuple[int, _Line]]) -> Iterator[RawDocument]:
@@ -283,7 +288,7 @@ def _conversations(path: Path, records: Sequence[tuple[int, _Line]]) -> Iterator
         if not speaker or not speaker.strip() or re.search(r"[\r\n\0]", speaker):
             problem = f"the speaker is {shown(speaker)}"
             raise DataError(problem, place=Place(path, number), expected="a name, as in the first line")
-        name = str(record.get("conversation") or record.get("conversation_id") or _stem(path))
+        name = _first(record.get("conversation"), record.get("conversation_id"), _stem(path))
         turns.setdefault(name, []).append((speaker.strip(), record["text"]))
     for name, said in turns.items():
         text, placed = conversation(said)

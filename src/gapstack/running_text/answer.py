@@ -141,11 +141,15 @@ class Answers(Sequence[Answer]):
     def people(self) -> dict[Span, int]:
         """The number of the person of each mention, counted from 0 in the order of the text.
 
-        Candidates of several pronouns are one person if they share a mention.
+        Candidates of several pronouns are one person if they share a mention. A group has the number of its first
+        member.
         """
         everybody = [candidate for answer in self for candidate in answer.candidates]
         numbers: dict[Span, int] = {}
-        for candidate in sorted(everybody, key=lambda one: min(one.mentions)):
+        for candidate in sorted(everybody, key=lambda one: (len(one.members), min(one.mentions))):
+            if candidate.members:
+                numbers.setdefault(candidate.span, len(set(numbers.values())))
+                continue
             known = [numbers[mention] for mention in candidate.mentions if mention in numbers]
             number = known[0] if known else len(set(numbers.values()))
             numbers = dict.fromkeys(candidate.mentions, number) | numbers

@@ -73,6 +73,7 @@ class AnyTextResolver(ABC):
         names: Sequence[str] = (),
         url: str | None = None,
         people: People = (),
+        turns: Sequence[Turn] | None = None,
         first_person: bool = False,
     ) -> Answers:
         """Resolve the pronouns of a text.
@@ -88,8 +89,10 @@ class AnyTextResolver(ABC):
             URL of the text's page.
         people : dict or sequence of KnownCharacter
             People who are known: ``{"Gabriel Oak": "she"}``. A part of a name is enough in the text.
+        turns : sequence of Turn, optional
+            Turns of a conversation; by default those of a transcript ("Anna: Hello.").
         first_person : bool
-            Resolve *I* and *you* too, in a transcript ("Anna: Hello.").
+            Resolve *I* and *you* too, in a conversation.
 
         Raises
         ------
@@ -105,11 +108,14 @@ class AnyTextResolver(ABC):
                 raise DataError(f"the text has no pronoun {pronoun!r}", expected=expected)
         if isinstance(names, str):
             raise DataError(f"names is the text {names!r}", expected=f"a list of names: [{names!r}]")
+        names = [" ".join(name.split()) for name in names]
+        joined = " ".join(text.split())  # a name may be broken by the end of a line
         for name in names:
-            if not occurrences(text, name):
+            if not occurrences(joined, name):
                 expected = "whole words of the text, in its case"
                 raise DataError(f"{name!r} does not occur in the text", expected=expected)
-        known, turns = known_characters(people), transcript_turns(text)
+        known = known_characters(people)
+        turns = transcript_turns(text) if turns is None else tuple(turns)
         if first_person and not turns:
             raise DataError(
                 "the text is not a transcript, so nobody is known to say I",

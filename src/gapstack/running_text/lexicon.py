@@ -104,12 +104,11 @@ class Lexicon:
         """True for a listed noun that mostly denotes people."""
         return (noun in self.people or noun in NOUN_GENDER) and self.person_share(noun) > 0.5
 
-    def person_share(self, lemma: str, without: tuple[int, int] = (0, 0)) -> float:
-        """Share of a noun's uses that denote a person, ``without`` some of them (smoothed)."""
+    def person_share(self, lemma: str) -> float:
+        """Share of a noun's uses that denote a person (smoothed)."""
         if lemma in NOUN_GENDER or lemma in INDEFINITE or lemma in ADJECTIVES:
             return 1.0
         if lemma not in self.people:
             return next((share for end, share in SUFFIXES.items() if lemma.endswith(end)), UNKNOWN_NOUN)
         found, all_ = self.people[lemma]
-        found, all_ = found - without[0], all_ - without[1]
         return (found + 2 * UNKNOWN_NOUN) / (all_ + 2)

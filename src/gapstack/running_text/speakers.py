@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from gapstack.data import Span
@@ -32,8 +32,10 @@ def with_speakers(answers: Answers, turns: Sequence[Turn], *, first_person: bool
         return answers
     entities = list(answers.entities)
     numbers: dict[str, int] = {}
-    for speaker in dict.fromkeys(turn.speaker for turn in turns):
-        labels = tuple(turn.label for turn in turns if turn.speaker == speaker)
+    labels_of: dict[str, set[Span]] = {}
+    for turn in turns:
+        labels_of.setdefault(turn.speaker, set()).add(turn.label)
+    for speaker, labels in labels_of.items():
         number = _number(answers.text, entities, speaker, labels)
         if number is None:
             number = len(entities)
@@ -41,22 +43,23 @@ def with_speakers(answers: Answers, turns: Sequence[Turn], *, first_person: bool
         person = entities[number]
         numbers[speaker] = number
         # a mention is one person's: labels are taken from whom they were given to
-        for other, known in enumerate(entities):
-            if other != number and not set(labels).isdisjoint(known.mentions):
-                rest = tuple(mention for mention in known.mentions if mention not in labels)
-                entities[other] = known._replace(mentions=rest)
+        for other, someone in enumerate(entities):
+            if other != number and not labels.isdisjoint(someone.mentions):
+                rest = tuple(mention for mention in someone.mentions if mention not in labels)
+                entities[other] = someone._replace(mentions=rest)
         mentions = tuple(sorted({*person.mentions, *labels}))
         entities[number] = person._replace(mentions=mentions, named=True)
     added = list(_first_and_second(answers.text, turns, entities, numbers)) if first_person else []
-    kept = [_with_people(answer, entities) for answer in answers]
+    known = {mention for person in entities for mention in person.mentions}
+    kept = [_with_candidates(answer, known) for answer in answers]
     people = [person for person in entities if person.mentions]
     ordered = sorted([*kept, *added], key=lambda answer: answer.pronoun)
     return Answers(answers.text, ordered, people)
 
 
-def _number(text: str, people: Sequence[KnownPerson], speaker: str, labels: Sequence[Span]) -> int | None:
+def _number(text: str, people: Sequence[KnownPerson], speaker: str, labels: set[Span]) -> int | None:
     """The person with most of the labels, else the first with the speaker's name; None if there is none."""
-    shared = [len(set(labels) & set(person.mentions)) for person in people]
+    shared = [len(labels.intersection(person.mentions)) for person in people]
     if any(shared):
         return shared.index(max(shared))
     for number, person in enumerate(people):
@@ -65,9 +68,8 @@ def _number(text: str, people: Sequence[KnownPerson], speaker: str, labels: Sequ
     return None
 
 
-def _with_people(answer: Answer, people: Sequence[KnownPerson]) -> Answer:
+def _with_candidates(answer: Answer, known: Collection[Span]) -> Answer:
     """The answer with candidates that are mentions of some person still."""
-    known = {mention for person in people for mention in person.mentions}
     if all(candidate.span in known for candidate in answer.candidates):
         return answer
     kept = tuple(candidate for candidate in answer.candidates if candidate.span in known)
@@ -80,15 +82,15 @@ def _first_and_second(
 ) -> list[Answer]:
     """Answers for *I* and *you* and their forms."""
     answers = []
-    speakers = list(numbers)
-    for place, turn in enumerate(turns):
-        before = [other for other in turns[:place] if other.speaker != turn.speaker]
-        after = [other for other in turns[place:] if other.speaker != turn.speaker]
-        addressee = before[-1] if before else after[0] if after else None
+    previous, addressee = turns[0], next((turn for turn in turns if turn.speaker != turns[0].speaker), None)
+    for turn in turns:
+        if turn.speaker != previous.speaker:
+            addressee = previous
+        previous = turn
         for span in _spoken(text, _FIRST, turn.speech):
             answers.append(_answer(text, span, people[numbers[turn.speaker]], turn.label, OWN, "speaks here"))
         if addressee is not None:
-            probability = OTHER_OF_TWO if len(speakers) == 2 else LAST_SPEAKER
+            probability = OTHER_OF_TWO if len(numbers) == 2 else LAST_SPEAKER
             for span in _spoken(text, _SECOND, turn.speech):
                 person = people[numbers[addressee.speaker]]
                 answers.append(_answer(text, span, person, addressee.label, probability, "is spoken to here"))

@@ -29,6 +29,7 @@ from gapstack.text_model_files import ARRAYS, ENCODER, LEXICON, TOKENIZER
 from gapstack.types import Bools, Floats, Floats32, Ints
 
 _MOST_PIECES = 500
+_BLOCK = 1024  # starts of spans that are scored at once, more than a passage usually has
 """Pieces that the encoder reads at once; more are read in parts."""
 _SCALE = 16.0
 
@@ -150,11 +151,21 @@ class TextModel:
         inputs = np.concatenate([states, np.eye(CASES, dtype=np.float32)[case]], axis=1)
         starts = _gelu(self._linear("start", inputs) + heads["style.weight"][0])
         ends = _gelu(self._linear("end", inputs) + heads["style.weight"][0])
+        widths = len(heads["width.weight"])
+        # in blocks: a table of numbers without blanks can have tens of thousands of pieces
+        blocks = [
+            self._scores_by_width(starts[at : at + _BLOCK], ends[at : at + _BLOCK + widths - 1])
+            for at in range(0, len(states), _BLOCK)
+        ]
+        return np.concatenate(blocks) + heads["width.weight"].T
+
+    def _scores_by_width(self, starts: Floats32, ends: Floats32) -> Floats32:
+        """Scores (n, widths) of the spans from each start; ``ends`` has those of the widest span of the last too."""
         fits = self._linear("fit", starts) @ ends.T / _SCALE
         scores = self._linear("start_score", starts) + self._linear("end_score", ends).T + fits
-        n, widths = len(states), len(heads["width.weight"])
-        columns = np.minimum(np.arange(n)[:, None] + np.arange(widths)[None], n - 1)
-        return np.take_along_axis(scores, columns, axis=1) + heads["width.weight"].T
+        n, widths = len(starts), len(self.heads["width.weight"])
+        columns = np.minimum(np.arange(n)[:, None] + np.arange(widths)[None], len(ends) - 1)
+        return np.take_along_axis(scores, columns, axis=1)
 
     def project(
         self, readings: Sequence[Floats32], firsts: Ints, lasts: Ints, mentions: Sequence[Mention]

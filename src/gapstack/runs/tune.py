@@ -133,7 +133,7 @@ def values_of(part: Part, space: SearchSpace) -> dict[str, Any]:
         if (
             value in range_.choices
             if hasattr(range_, "choices")
-            else value and range_.low <= value <= range_.high
+            else isinstance(value, int | float) and range_.low <= value <= range_.high
         ):
             now[name] = value
     return now
@@ -184,8 +184,11 @@ def tune(
         before = len(_finished_trials(study))
         # a continued search must not repeat the draws of the earlier one
         study.sampler = optuna.samplers.TPESampler(seed=recipe.seed + before)
-        if not before:
-            study.enqueue_trial(values_of(part, space), skip_if_exists=True)
+        # an interrupted search may have begun this trial, and not ended it
+        if not before and not any(
+            trial.state.name == "WAITING" for trial in study.get_trials(deepcopy=False)
+        ):
+            study.enqueue_trial(values_of(part, space))
         with progress("trials", trials) as ticker:
             ticker.advance(before)
             for _ in range(trials - before):
