@@ -33,7 +33,7 @@ MEGABYTES = 60
 
 _CARD = """# {name}
 
-The model of rows of two names that `gapstack.load()` reads, and `gap ask` for given names and page titles:
+The model of rows of two names that `gapstack.load()` reads, and `gap ask` where the address of the page is given:
 recipe `{recipe}`, a stack of {members}, pooled by the stacker `{stacker}` (calibration: {calibration}).
 {folds} fits of each member, one without each fold of the rows; their answers are averaged.
 
