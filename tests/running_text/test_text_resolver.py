@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapstack.data import Span
 from gapstack.data.conversations import transcript_turns
 from gapstack.errors import DataError
 from gapstack.running_text.answer import Answers
 from gapstack.running_text.any_text_resolver import AnyTextResolver, Text
 from gapstack.running_text.entities import Annotation
-from gapstack.running_text.quotations import quotation_of, quotations
 from gapstack.running_text.text_resolver import TextResolver
 
 TEXTS = [
@@ -121,19 +119,6 @@ def test_a_given_name_may_be_broken_by_the_end_of_a_line(resolver):
     for here, there in ((" ", "\n"), ("\n", " ")):
         (answer,) = resolver.ask(f"Kate{here}Smith met Tom. She left.", names=[f"Kate{there}Smith", "Tom"])
         assert answer.antecedent.full_name == "Kate Smith"
-
-
-def test_a_passage_knows_that_it_begins_within_a_quotation(resolver):
-    said = "It was late and cold and nobody came. " * 60
-    text = f'"{said}" said Ann. "Bo left. {said}\r\n\r\nHe went on. "Yes."'
-    whole, pieces = quotations(text), list(resolver.pieces(Text(text)))
-    assert len(pieces) > 3
-    for piece in pieces:
-        for start, origin in zip(piece.starts, piece.origins, strict=True):
-            word = piece.origin(Span(start, start + 1))
-            assert (quotation_of(piece.quotes, word) >= 0) == (
-                quotation_of(whole, Span(origin, origin + 1)) >= 0
-            )
 
 
 def test_any_given_name_is_a_candidate(resolver):

@@ -131,7 +131,7 @@ def _batches(texts: Iterable[Text], resolver: AnyTextResolver) -> Iterator[Chunk
     identity, pieces = resolver.identity, _pieces(texts, resolver)
     while batch := tuple(islice(pieces, BATCH)):
         contents = [
-            (number, text.url, known, window.text, window.pronouns, window.origins, window.quotes)
+            (number, text.url, known, window.text, window.pronouns, window.origins)
             for number, text, known, window in batch
         ]
         size = sum(len(window.text) - window.own for *_, window in batch)

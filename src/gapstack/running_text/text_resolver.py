@@ -83,7 +83,7 @@ class TextResolver(AnyTextResolver):
 
     def pieces(self, text: Text) -> Iterator[Window]:
         """Passages of a text, or windows for pairs."""
-        return self.pairs.pieces(text) if text.url else _with_quotes(text.text)
+        return self.pairs.pieces(text) if text.url else passages(with_colons(text.text))
 
     def read(self, work: Sequence[tuple[Text, Window]]) -> list[Any]:
         """Mentions of each passage and their projections, or the answers of the windows for pairs."""
@@ -105,12 +105,12 @@ class TextResolver(AnyTextResolver):
             *(span for name in (*text.names, *known) for span in occurrences(window.text, name)),
         ]
         spans = _mention_spans(self.model, readings, pieces, given)
-        mentions = list[Mention]()
+        # those of the whole text, as in training, change nothing: FantasyCoref 80.4% for 80.6%, LitBank 81.9% both
+        quotes, mentions = quotations(window.text), list[Mention]()
         for first, last in spans:
             span = Span(int(pieces.spans[first, 0]), int(pieces.spans[last, 1]))
             mention = describe(window.text, span, first, last, self.model.lexicon)
-            mention.validity = spans[first, last]
-            mention.quote = quotation_of(window.quotes, window.origin(span))
+            mention.validity, mention.quote = spans[first, last], quotation_of(quotes, span)
             mentions.append(mention)
         mentions = without_parts_of_names(mentions, set(known).difference(text.names))
         mentions = self._joined(window.text, _best_of_head(mentions), text.names)
@@ -183,16 +183,6 @@ class TextResolver(AnyTextResolver):
             of_passage = list(islice(given, len(mentions)))
             linker.read(mentions, unpacked(projections, self.model.sizes), of_passage)
         return linker
-
-
-def _with_quotes(text: str) -> Iterator[Window]:
-    """Passages of a text; a passage alone does not say whether it begins within a quotation."""
-    quotes = quotations(text)
-    for window in passages(with_colons(text)):
-        start, end = window.origin(Span(0, len(window.text)))
-        first = bisect_right(quotes, start, key=lambda quote: quote.end)
-        last = bisect_right(quotes, end, key=lambda quote: quote.start)
-        yield replace(window, quotes=tuple(quotes[first:last]))
 
 
 def _mention_spans(

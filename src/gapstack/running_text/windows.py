@@ -58,8 +58,6 @@ class Window:
     """Start of each stretch between spaces in :attr:`text`."""
     origins: tuple[int, ...]
     """Their starts in the original text."""
-    quotes: tuple[Span, ...] = ()
-    """Quotations of the original text that a passage is in or has, in characters of that text."""
 
     def origin(self, span: Span) -> Span:
         """Span of the original text for a span of :attr:`text`."""
