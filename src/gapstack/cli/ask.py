@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import sys
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,13 +18,13 @@ from rich.text import Text
 from typer import Argument, Option
 
 from gapstack.cli import common
+from gapstack.cli.text_argument import documents_of, is_file, prompted, refuse_missing
 from gapstack.errors import DataError, GapstackError, counted, printable
 from gapstack.files import write_text
 from gapstack.progress import waiting
 
 if TYPE_CHECKING:
     from gapstack.data import Span
-    from gapstack.data.documents import RawDocument
     from gapstack.running_text.answer import Answer, Answers
     from gapstack.running_text.characters import KnownCharacter
 
@@ -37,7 +35,6 @@ _LONGEST_SHOWN = 2000  # characters of a text that is printed before its answers
 _AROUND = 40  # characters that are printed around a pronoun of a longer one
 _BAR_WIDTH = 20  # of probability 1
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")  # of people, in the order of the text
-_FILE_NAME = re.compile(r"\S+\.[a-z]\w{0,4}|[.~]{0,2}/\S+|[^\n.?!]{1,80}\.(?:txt|md|html?|docx?|pdf)")
 
 ModelOption = Annotated[
     str | None,
@@ -105,9 +102,9 @@ def ask_command(
             f"there are {len(more) + 1} texts", expected="one", remedy="Put it into quotation marks"
         )
     if text is not None:
-        _refuse_missing(text)
+        refuse_missing(text)
     common.spare_imports(model, parser)  # before what follows imports them
-    documents = _prompted() if text is None else _documents(text, encoding=encoding)
+    documents = prompted() if text is None else documents_of(text, encoding=encoding)
     from gapstack.runs.text_resolvers import text_resolver
 
     options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more]}
@@ -152,9 +149,9 @@ def rewrite_command(
     as_json: bool = Option(False, "--json", help="JSON lines with the offsets of both texts."),
 ) -> None:
     """Replace the pronouns of a text by the names of the people that they refer to; all else is unchanged."""
-    _refuse_missing(text)
+    refuse_missing(text)
     common.spare_imports(model, parser)  # before what follows imports them
-    documents = _documents(text, encoding=encoding, keep_licence=keep_licence)
+    documents = documents_of(text, encoding=encoding, keep_licence=keep_licence)
     if len(documents) > 1 and not as_json:
         raise DataError(
             f"{text} has {len(documents):,} texts", expected="one text", remedy="Use --json for one a line"
@@ -179,43 +176,8 @@ def rewrite_command(
     elif sys.stdout.isatty():
         print(_lines("".join(written)), end="" if as_json else "\n")
     else:  # exactly the characters of a file
-        is_argument = text != "-" and not _is_file(text)
+        is_argument = text != "-" and not is_file(text)
         sys.stdout.write("".join(written) + ("\n" if is_argument and not as_json else ""))
-
-
-def _documents(text: str, **options: Any) -> list[RawDocument]:
-    """The text as a document, or the documents of the file that it names."""
-    from gapstack.data.conversations import transcript_turns
-    from gapstack.data.documents import RawDocument, read_documents
-    from gapstack.data.encodings import decode_any
-
-    if text == "-":
-        text = decode_any(sys.stdin.buffer.read(), "standard input", options.get("encoding"))
-    elif _is_file(text):
-        common.log_note(f"reading {text}")
-        return list(read_documents(Path(text), **options))
-    elif not text.isascii():  # bytes of an argument that are not UTF-8 are surrogates
-        text = decode_any(os.fsencode(text), "the text")
-    return [RawDocument("text", text, turns=transcript_turns(text))]
-
-
-def _refuse_missing(text: str) -> None:
-    """Raise DataError for a folder, and for what looks like a file name and is none."""
-    with suppress(OSError):  # too long for a name
-        if text and Path(text).is_dir():
-            raise DataError(
-                f"{text} is a folder",
-                expected="a text, or the name of a text file",
-                remedy="Use gap annotate FOLDER --output FILE",
-            )
-    if _FILE_NAME.fullmatch(text) and not _is_file(text):
-        raise DataError(f"no such file: {text}", expected="a text, or the name of a text file")
-
-
-def _is_file(text: str) -> bool:
-    with suppress(OSError):  # too long for a name
-        return Path(text).is_file()
-    return False
 
 
 def _refuse_long(text: str) -> None:
@@ -231,30 +193,6 @@ def _known(people: Path | None) -> tuple[KnownCharacter, ...]:
     from gapstack.running_text.characters import read_people
 
     return () if people is None else read_people(people)
-
-
-def _prompted() -> Iterator[RawDocument]:
-    """Lines of the user, until the end of the input."""
-    from gapstack.data.documents import RawDocument
-    from gapstack.data.encodings import decode_any
-
-    prompting = sys.stdin.isatty()
-    if prompting:
-        common.log_note("A text on one line, or an empty line to end.")
-    while True:
-        if prompting:
-            sys.stderr.write("> ")
-            sys.stderr.flush()
-        blob = sys.stdin.buffer.readline()
-        if not blob or (prompting and not blob.strip()):
-            return
-        try:
-            line = decode_any(blob, "standard input")
-        except DataError as problem:
-            common.log_note(str(problem))  # the next line may be better
-            continue
-        if line.strip():
-            yield RawDocument("text", line.rstrip("\r\n"))
 
 
 def _shown(answers: Answers, *, why: bool) -> Text:

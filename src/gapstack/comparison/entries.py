@@ -129,18 +129,17 @@ def _saved_entry(folder: Path, gold: Corpus) -> ComparedEntry:
     from gapstack.members.saved import load
 
     predictor = load(folder)
-    warnings = _contaminations(predictor.contaminated_by, gold)
+    warnings = _contaminations(predictor.contaminated_by, known_test_sets(gold.ids))
     answers = Predictions.of(predictor.predict_proba(gold))
     return ComparedEntry(folder.name, answers, str(folder), predictor=predictor, warnings=tuple(warnings))
 
 
-def _contaminations(contaminated_by: Sequence[str], gold: Corpus) -> list[str]:
-    """Warnings about test sets of ``gold`` that a system has learned from, or is presumed to have."""
-    known = known_test_sets(gold.ids)
+def _contaminations(contaminated_by: Sequence[str], scored: Sequence[str]) -> list[str]:
+    """Warnings about test sets that are scored and that a system has learned from, or is presumed to have."""
     return [
         f"learned from data that share rows with {name}"
         for name in contaminated_by
-        if name in known or is_presumed([name], known)
+        if name in scored or is_presumed([name], scored)
     ]
 
 
@@ -162,10 +161,10 @@ def _run_entries(folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[
 
     part, members = run_answers(folder, gold, member)
     contaminated_by = Recipe.of_run(folder).contaminated_by()
-    systems = FittedRun(folder).systems
+    systems, scored = FittedRun(folder).systems, known_test_sets(gold.ids)
     entries = []
     for label, probabilities in members.items():
-        warnings = _contaminations(contaminated_by[label], gold)
+        warnings = _contaminations(contaminated_by[label], scored)
         if part == HELD_OUT:
             warnings = [*leaked, *warnings]
         if label == "stack" and part == OUT_OF_FOLD:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gapstack.data.example import Span
-from gapstack.data.paragraphs import ENDS
+from gapstack.data.paragraphs import PARAGRAPH_END
 
 _CAPITALS = "".join(filter(str.isupper, map(chr, range(0x530))))
 """Capital letters of the Latin, Greek and Cyrillic alphabets."""
@@ -22,7 +22,7 @@ _TURN = re.compile(
 )
 _SPEAKER_OF_PLAY = re.compile(
     rf"""
-    (?:\A|{ENDS}|[.!?)\]\"'\u201d\u2019\u2014][ \t]*\r?\n)[ \t]*  # after a blank line or a whole sentence
+    (?:\A|{PARAGRAPH_END}|[.!?)\]\"'\u201d\u2019\u2014][ \t]*\r?\n)[ \t]*  # after a blank line or a whole sentence
     (?P<speaker>(?:(?:DR|MRS?|MS)\.[ ]|(?!(?:DR|MRS?|MS)\.[ ]))[{_CAPITALS}][{_CAPITALS}'\u2019 -]{{2,}})
     \.(?=[ \t]+\S|\r?\n[ \t]*\S)
     """,

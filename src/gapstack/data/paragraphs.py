@@ -7,7 +7,7 @@ Blanks within a paragraph become single spaces.
 import re
 from collections.abc import Iterator
 
-ENDS = r"\r?\n[ \t\r]*\n"
+PARAGRAPH_END = r"\r?\n[ \t\r]*\n"
 """Pattern of the end of a paragraph of wrapped text; the lines of a file from Windows end in ``\\r\\n``."""
 WRAPPED = 100  # maximum number of characters of a line of wrapped text
 _LONGEST = 20_000  # maximum number of characters of a paragraph that is parsed as a whole

@@ -10,11 +10,11 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from gapstack.data import Span
-from gapstack.data.paragraphs import ENDS
+from gapstack.data.paragraphs import PARAGRAPH_END
 from gapstack.running_text.entities import Annotation
 from gapstack.running_text.windows import sentences
 
-PARAGRAPH_ENDS = re.compile(ENDS)
+PARAGRAPH_ENDS = re.compile(PARAGRAPH_END)
 Record = dict[str, Any]
 
 

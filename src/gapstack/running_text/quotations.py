@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from gapstack.data import Span
-from gapstack.data.paragraphs import ENDS
+from gapstack.data.paragraphs import PARAGRAPH_END
 
-_MARK = re.compile(rf"[\"\u201c\u201d]|``|''|{ENDS}")
+_MARK = re.compile(rf"[\"\u201c\u201d]|``|''|{PARAGRAPH_END}")
 _LONGEST = 3000  # characters; a longer one has lost its end
 
 

@@ -17,7 +17,7 @@ from itertools import accumulate
 
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Gender
-from gapstack.data.paragraphs import ENDS, WRAPPED
+from gapstack.data.paragraphs import PARAGRAPH_END, WRAPPED
 from gapstack.language.words import split
 
 GENDERED = frozenset(form for form, gender in GENDER_BY_FORM.items() if gender is not Gender.NEUTRAL)
@@ -35,7 +35,7 @@ OWN = 1 / 3
 _BLANK = r"\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
 # longer stretches would choke a tokenizer
 _VISIBLE = re.compile(rf"[^{_BLANK}]{{1,200}}")
-_PARAGRAPH_ENDS = re.compile(rf"{ENDS}|(?<=[^\n]{{{WRAPPED + 1}}})\n")
+_PARAGRAPH_ENDS = re.compile(rf"{PARAGRAPH_END}|(?<=[^\n]{{{WRAPPED + 1}}})\n")
 _MOST = 20_000  # characters of a paragraph that are split at once
 _SENTENCE_ENDS = re.compile(r"[.!?]['\")\u201d\u2019]*\s")
 _PRONOUN = re.compile(

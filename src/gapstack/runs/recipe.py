@@ -211,7 +211,7 @@ class Recipe:
         )
 
     def stackers_of(self, groups: Iterable[Sequence[int]]) -> tuple[Part, ...]:
-        """Stackers for other members, each in place of a group of these (their numbers), whose weights are added."""
+        """The stackers for one member in place of each group (numbers of members), with the sum of its weights."""
         groups = list(groups)
         return tuple(_with_summed_weights(part, groups) for part in self.stackers)
 
